@@ -6,11 +6,15 @@ import { whenBack } from "./connection.js";
 import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
-import { OWN, draftOf, isSame, member, onDefined, stored } from "./robot.js";
+import { showPanel, startPanel } from "./panels.js";
+import { OWN, definition, draftOf, isSame, member, onDefined, stored } from "./robot.js";
 import { requestToken } from "./token.js";
 
 let fields;
 let isBusy = false;
+
+/** Opens the form. */
+export const openForm = startPanel("adding", () => fields.first.box);
 
 /** Fills the form and starts listening. */
 export function startAdding() {
@@ -23,6 +27,10 @@ export function startAdding() {
 
 /** Creates the fields. What was typed stays. */
 function fill() {
+  const { title } = definition.document;
+  for (const id of ["adding-open", "adding-heading"]) {
+    byId(id).textContent = title ? `Add to ${title}` : "Add a robot";
+  }
   const old = fields;
   fields = new Fields(draftOf(() => ""), "shown");
   const button = element("button", { type: "submit", class: "main" }, "Add");
@@ -50,11 +58,17 @@ async function submit() {
     else {
       // The definition may have changed.
       if (!fields.explain(error)) await refreshDefinition().catch(() => {});
-      fields.showError(error);
+      showError(error);
     }
   } finally {
     isBusy = false;
   }
+}
+
+/** The user may have closed the form meanwhile. */
+function showError(error) {
+  showPanel("adding", true);
+  fields.showError(error);
 }
 
 /** Shows a robot that was added, and clears the form, except for the type. If the user has typed on
@@ -74,7 +88,7 @@ function done(robot, draft) {
 /** Without an answer, looks the robot up as soon as the server answers again. */
 function unknown(error, draft) {
   const words = "Whether the robot was added will be looked up as soon as the server answers.";
-  fields.showError({ status: error.status, messages: [...error.messages, words] });
+  showError({ status: error.status, messages: [...error.messages, words] });
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
     const found = await namesakes(draft.name).catch(() => null);
@@ -83,6 +97,6 @@ function unknown(error, draft) {
     const isMissing = found && (found.length === 0 || !member("name").isUnique);
     const missing = "The robot was not added. Add it again.";
     const unclear = "Add the robot again: if its name is taken, it was added.";
-    fields.showError({ status: 0, messages: [isMissing ? missing : unclear] });
+    showError({ status: 0, messages: [isMissing ? missing : unclear] });
   });
 }

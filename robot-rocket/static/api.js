@@ -1,4 +1,4 @@
-// Client of the service's API. Files are sent and received by transfer.js.
+// Client of the service's API.
 
 import { read, written } from "./json.js";
 import { FIRST_REVISION, bodyOf, define, definition, hasUnknown, robotOf, stored } from "./robot.js";
@@ -21,14 +21,6 @@ export class ApiError extends Error {
 export class NoAnswer extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
-}
-
-/** A file on the user's machine cannot be written. */
-export class FileError extends Error {
-  constructor(cause) {
-    super(cause.message, { cause });
-    this.messages = [`It cannot be written: ${cause.message} Choose another place.`];
-  }
 }
 
 /** Seconds in `Retry-After` from which on an operator has to act first: the disk is full, or the
@@ -72,13 +64,13 @@ export async function find(view, start, limit, signal) {
   return { robots, end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
 }
 
-/** The numbers of robots of a view: `count` in all, and `groups` by type and decade. */
+/** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
 export async function summary(view, signal) {
   const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
   const { data } = (await send("GET", target, { signal })).value;
   const groups = data.groups.map(({ type, decade, count }) => {
-    const tens = decade === null ? undefined : BigInt(decade) / 10n;
-    return { type: type ?? "no type", decade: tens, count: Number(count) };
+    const year = decade === null ? undefined : BigInt(decade);
+    return { type: type ?? "no type", decade: year, count: Number(count) };
   });
   return { count: Number(data.count), groups };
 }

@@ -1,14 +1,15 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
-import { isUnfinished, startAdding } from "./adding.js";
+import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { changeView, currentView, refreshAddress, startAddress } from "./address.js";
 import { undoLast } from "./announcements.js";
 import { refreshDefinition } from "./api.js";
+import { startChart } from "./chart.js";
 import { startColumns } from "./columns.js";
 import { startConnection } from "./connection.js";
 import { startDefining } from "./defining.js";
 import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
-import { byId } from "./elements.js";
+import { byId, inStorage } from "./elements.js";
 import { showExport, startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
@@ -35,26 +36,24 @@ function changed(what, hasRobots) {
   showStart(!hasRobots);
 }
 
-/** The key can be switched off, since it may disturb users of speech input. */
+/** The keys can be switched off, since they may disturb users of speech input. */
 function startShortcuts() {
   const choice = byId("shortcuts");
-  try {
-    choice.checked = localStorage.getItem(SHORTCUTS_KEY) !== "off";
-    choice.addEventListener("change", () => {
-      localStorage.setItem(SHORTCUTS_KEY, choice.checked ? "on" : "off");
-    });
-  } catch {
-    // Without storage, the choice is kept until the page is reloaded.
-  }
+  choice.checked = inStorage(() => localStorage.getItem(SHORTCUTS_KEY)) !== "off";
+  choice.addEventListener("change", () => {
+    inStorage(() => localStorage.setItem(SHORTCUTS_KEY, choice.checked ? "on" : "off"));
+  });
   addEventListener("keydown", (event) => {
     if (event.target.matches(TYPED) || byId("help").open) return;
     const isUndo = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
-    const isSearch = event.key === "/" && choice.checked && !event.ctrlKey && !event.metaKey;
-    if (isSearch) {
+    const isPlain = choice.checked && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const key = isPlain && byId("query").checkVisibility() && event.key;
+    if (key === "/") {
       byId("query").focus();
       byId("query").select();
     }
-    if (isSearch || (isUndo && undoLast())) event.preventDefault();
+    if (key === "a") openForm();
+    if (["/", "a"].includes(key) || (isUndo && undoLast())) event.preventDefault();
   });
 }
 
@@ -85,6 +84,7 @@ startHelp();
 startShortcuts();
 startSearch();
 startStart();
+startChart();
 startColumns(list.changeColumns);
 startDefining();
 list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editOnOwnPage });

@@ -1,34 +1,48 @@
-// Bar chart of the number of robots by decade and type.
+// Bar chart of the number of robots by years and type. A click on a bar filters by its years.
 
 import { byId, drawn, element, show } from "./elements.js";
 import { TYPES, colorOf } from "./robot.js";
+import { filterYears } from "./search.js";
 
-/** The maximum number of decades with a bar of their own. */
-const MAX_DECADES = 10;
+/** The maximum number of bins and gaps. */
+const MAX_BINS = 16;
 
-const [WIDTH, HEIGHT, BASE, TOP] = [360, 190, 160, 22];
+/** The maximum number of consecutive bins without robots. */
+const MAX_EMPTY = 3;
+
+/** What is shown instead of more of them. */
+const GAP = { label: "⋯", counts: new Map() };
+
+/** The years that the service can store. */
+const [MIN_YEAR, MAX_YEAR] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+/** The sizes of the chart and of a character. */
+const [WIDTH, HEIGHT, BASE, TOP, CHARACTER] = [360, 190, 160, 22, 7];
+
+/** Years with more characters are shown as powers of ten. */
+const MAX_DIGITS = 6;
+
+const SCIENTIFIC = new Intl.NumberFormat("en", { notation: "scientific", maximumSignificantDigits: 3 });
 
 /** Numbers above bars, which have little room. The table has the exact ones. */
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
-/** Whether the chart shows the whole catalogue although the list is filtered. */
-let isOfAll = false;
+/** The summaries that were received last. */
+let summaries;
+
+/** Starts the chart, folded on narrow screens, where it is above the list. */
+export function startChart() {
+  byId("chart").open = matchMedia("(min-width: 62rem)").matches;
+  byId("scope").addEventListener("change", draw);
+}
 
 /** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
     are the same if there is none. */
 export function drawChart(whole, filtered) {
+  summaries = { whole, filtered };
   show(byId("picture"), whole.groups.some(({ decade }) => decade !== undefined));
-  const isChoice = filtered !== whole;
-  const { count, groups } = isChoice && !isOfAll ? filtered : whole;
-  const parts = isChoice ? [choice(whole, filtered)] : [];
-  if (count === 0) parts.push(element("p", { class: "hint" }, "No robot matches the filter."));
-  else parts.push(...figureOf(barsOf(groups)));
-  const title = element("h2", { id: "picture-heading" }, "By decade and type");
-  // Folded on narrow screens, where the chart is above the list.
-  const hasRoom = matchMedia("(min-width: 62rem)").matches;
-  const focused = document.activeElement.id;
-  byId("picture").replaceChildren(folding("whole", hasRoom, title, ...parts));
-  if (["of-filter", "of-all"].includes(focused)) byId(focused)?.focus();
+  show(byId("scope"), filtered !== whole);
+  draw();
 }
 
 /** Hides the chart, because an outdated one would be wrong. */
@@ -36,95 +50,98 @@ export function hideChart() {
   show(byId("picture"), false);
 }
 
-/** The choice between the robots of the filter and all robots. */
-function choice(whole, filtered) {
-  const option = (id, isChosen, title) => {
-    const onchange = () => {
-      isOfAll = id === "of-all";
-      drawChart(whole, filtered);
-    };
-    const box = element("input", { type: "radio", name: "scope", id, checked: isChosen, onchange });
-    return element("label", { class: "chip" }, box, element("span", {}, title));
-  };
-  return element(
-    "fieldset",
-    { class: "scope" },
-    element("legend", { class: "unseen" }, "Robots in the chart"),
-    option("of-filter", !isOfAll, "This filter"),
-    option("of-all", isOfAll, "Whole catalogue"),
-  );
+function draw() {
+  const { count, groups } = byId("of-all").checked ? summaries.whole : summaries.filtered;
+  show(byId("no-bars"), count === 0);
+  show(byId("bars"), count > 0);
+  if (count === 0) return;
+  const bins = binsOf(groups);
+  byId("figure").replaceChildren(picture(bins), key());
+  byId("numbers").replaceChildren(...table(bins));
 }
 
-function figureOf(bars) {
-  const numbers = folding("numbers", false, "Numbers", table(bars));
-  return [element("figure", {}, picture(bars), key()), numbers];
+/** The bins in order, each with its years, the label of its axis, and counts by type. Their step is the smallest one
+    with which they are few enough, so that years from -10^18 to 10^18 have room. */
+export function binsOf(groups) {
+  const known = groups.filter(({ decade }) => decade !== undefined);
+  const none = groups.filter(({ decade }) => decade === undefined);
+  let bins;
+  for (let at = 0; !bins; at++) bins = binned(known, stepAt(at));
+  if (none.length > 0) bins.push(GAP, { years: "no year", label: "no year", counts: countsOf(none) });
+  return bins;
 }
 
-/** The bars in order, each with a label and counts by type. Decades outside the span with the most
-    robots share one bar on each side, since years reach from 0 to more than 10^18. */
-function barsOf(groups) {
+/** The steps are 10 years, as the service counts, 20, 50, 100, 200, … */
+function stepAt(at) {
+  return [10n, 20n, 50n][at % 3] * 10n ** BigInt(Math.floor(at / 3));
+}
+
+/** The bins of a step from the first one with robots to the last one; undefined if they are too many. */
+function binned(groups, step) {
+  const filled = new Map();
+  for (const group of groups) {
+    const start = group.decade - (((group.decade % step) + step) % step);
+    if (!filled.has(start)) filled.set(start, []);
+    filled.get(start).push(group);
+    if (filled.size > MAX_BINS) return undefined;
+  }
+  const starts = [...filled.keys()].sort((one, other) => (one < other ? -1 : 1));
+  const bins = starts.flatMap((start, index) => {
+    const before = index === 0 ? start : starts[index - 1] + step;
+    const bin = binAt(start, step, filled.get(start));
+    const empty = Number((start - before) / step);
+    if (empty > MAX_EMPTY) return [GAP, bin];
+    const binAfter = (_, at) => binAt(before + step * BigInt(at), step, []);
+    return [...Array.from({ length: empty }, binAfter), bin];
+  });
+  return bins.length > MAX_BINS ? undefined : bins;
+}
+
+function binAt(start, step, groups) {
+  const end = start + step - 1n;
+  const from = start < MIN_YEAR ? MIN_YEAR : start;
+  const to = end > MAX_YEAR ? MAX_YEAR : end;
+  const text = String(start);
+  const label = text.length > MAX_DIGITS ? SCIENTIFIC.format(start) : text;
+  const years = `${from}${start < 0n ? " to " : "–"}${to}`;
+  return { years, label, counts: countsOf(groups), choose: () => filterYears(from, to) };
+}
+
+function countsOf(groups) {
   const counts = new Map();
-  for (const { type, decade, count } of groups) {
-    if (!counts.has(decade)) counts.set(decade, new Map());
-    counts.get(decade).set(type, count);
-  }
-  const known = [...counts.keys()].filter((decade) => decade !== undefined);
-  const decades = known.sort((one, other) => (one < other ? -1 : 1));
-  const first = densest(decades, (decade) => sum(counts.get(decade)));
-  const last = decades.findLast((decade) => decade < first + BigInt(MAX_DECADES));
-  const bars = [];
-  for (let decade = first; decade <= last; decade++) {
-    bars.push({ label: `${decade}0s`, counts: counts.get(decade) ?? new Map() });
-  }
-  const merged = (chosen) => mergedOf(chosen.map((decade) => counts.get(decade)));
-  const early = decades.filter((decade) => decade < first);
-  const late = decades.filter((decade) => decade > last);
-  if (early.length > 0) bars.unshift({ label: "older", counts: merged(early) });
-  if (late.length > 0) bars.push({ label: "newer", counts: merged(late) });
-  const none = counts.get(undefined);
-  if (none) bars.push({ label: "no year", counts: none });
-  return bars;
-}
-
-/** The first decade of the span with the most robots. */
-function densest(decades, countOf) {
-  let [best, most, count, from] = [decades[0], 0, 0, 0];
-  for (const decade of decades) {
-    count += countOf(decade);
-    for (; decades[from] <= decade - BigInt(MAX_DECADES); from++) count -= countOf(decades[from]);
-    if (count > most) [best, most] = [decades[from], count];
-  }
-  return best;
+  for (const { type, count } of groups) counts.set(type, (counts.get(type) ?? 0) + count);
+  return counts;
 }
 
 function sum(counts) {
   return [...counts.values()].reduce((total, count) => total + count, 0);
 }
 
-function mergedOf(several) {
-  const merged = new Map();
-  for (const [type, count] of several.flatMap((counts) => [...counts])) {
-    merged.set(type, (merged.get(type) ?? 0) + count);
-  }
-  return merged;
-}
-
-/** A foldable part, which keeps its state when the chart is drawn again. */
-function folding(kind, isOpen, title, ...parts) {
-  const before = byId("picture").querySelector(`details.${kind}`);
-  const summary = element("summary", {}, title);
-  return element("details", { class: kind, open: before?.open ?? isOpen }, summary, ...parts);
-}
-
-function picture(bars) {
-  const most = Math.max(...bars.map(({ counts }) => sum(counts)));
-  const step = WIDTH / bars.length;
-  const label = "Bar chart of the number of robots by decade. A table with the numbers follows.";
+function picture(bins) {
+  const most = Math.max(...bins.map(({ counts }) => sum(counts)));
+  const step = WIDTH / bins.length;
+  const label = "Bar chart of the number of robots by year. A table with the numbers follows.";
   const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
+  const totals = bins.map(({ counts }) => COMPACT.format(sum(counts)));
+  const hasRoom = totals.every((total) => total.length * CHARACTER <= step);
   svg.append(patterns());
-  bars.forEach((bar, index) => svg.append(...barOf(bar, index * step, step, most, bars.length)));
-  svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${WIDTH}` }));
+  bins.forEach((bin, index) => svg.append(barOf(bin, index * step, step, most, hasRoom)));
+  svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${WIDTH}` }), ...labels(bins, step));
   return svg;
+}
+
+/** The labels that have room: a year is where its bin starts, and a gap is marked above the axis. */
+function labels(bins, step) {
+  let end = -WIDTH;
+  return bins.flatMap((bin, index) => {
+    const { label, choose } = bin;
+    const middle = (index + (choose ? 0 : 0.5)) * step;
+    const half = (label.length * CHARACTER) / 2;
+    if (bin === GAP) return drawn("text", { x: middle, y: BASE - 5, class: "decade" }, label);
+    if (middle - half < end) return [];
+    end = middle + half + 2 * CHARACTER;
+    return drawn("text", { x: middle, y: BASE + 17, class: "decade" }, label);
+  });
 }
 
 /** Patterns, so that types differ not only by color. */
@@ -145,32 +162,28 @@ function patterns() {
   return drawn("defs", {}, ...patterns);
 }
 
-function barOf({ label, counts }, x, step, most, number) {
-  const width = Math.min(step * 0.72, 44);
-  const left = x + (step - width) / 2;
+function barOf({ years, counts, choose }, x, step, most, hasRoom) {
   const total = sum(counts);
-  const parts = [];
+  if (total === 0) return "";
+  const bar = drawn("g", { class: "bin" }, drawn("title", {}, `${years}: ${total.toLocaleString("en")}`));
+  if (choose) bar.addEventListener("click", choose);
+  bar.append(drawn("rect", { class: "target", x, y: 0, width: step, height: BASE }));
+  const width = Math.min(step * 0.8, 44);
   let y = BASE;
   for (const type of typesIn([counts])) {
     const height = ((BASE - TOP) * (counts.get(type) ?? 0)) / most;
     if (height === 0) continue;
     y -= height;
-    parts.push(drawn("rect", { class: `bar ${colorOf(TYPES, type)}`, x: left, y, width, height }));
+    const place = { x: x + (step - width) / 2, y, width, height };
+    bar.append(drawn("rect", { class: `bar ${colorOf(TYPES, type)}`, ...place }));
   }
-  const middle = x + step / 2;
-  if (total > 0) parts.push(drawn("text", { x: middle, y: y - 5, class: "total" }, COMPACT.format(total)));
-  const short = number > 8 ? label.replace(/^\d+(\d\d)s$/, "’$1") : label;
-  parts.push(drawn("text", { x: middle, y: BASE + 17, class: "decade" }, shortened(short)));
-  return parts;
+  const text = { x: x + step / 2, y: y - 5, class: "total" };
+  if (hasRoom) bar.append(drawn("text", text, COMPACT.format(total)));
+  return bar;
 }
 
-/** Shortens the label of a decade with many digits. */
-function shortened(label) {
-  return label.length > 8 ? `…${label.slice(-6)}` : label;
-}
-
-function typesIn(bars) {
-  return [...new Set([...TYPES, ...bars.flatMap((counts) => [...counts.keys()])])];
+function typesIn(all) {
+  return [...new Set([...TYPES, ...all.flatMap((counts) => [...counts.keys()])])];
 }
 
 function key() {
@@ -182,16 +195,18 @@ function key() {
   return element("ul", { class: "key" }, ...TYPES.map(entry));
 }
 
-function table(bars) {
-  const types = typesIn(bars.map(({ counts }) => counts));
+function table(bins) {
+  const filled = bins.filter(({ counts }) => counts.size > 0);
+  const types = typesIn(filled.map(({ counts }) => counts));
   const heading = (text, scope) => element("th", { scope }, text);
-  const head = ["Decade", ...types, "all"].map((text) => heading(text, "col"));
-  const rows = bars.map(({ label, counts }) => {
+  const head = ["Years", ...types, "all"].map((text) => heading(text, "col"));
+  const rows = filled.map(({ years, counts, choose }) => {
     const numbers = [...types.map((type) => counts.get(type) ?? 0), sum(counts)];
     const cells = numbers.map((number) => element("td", {}, number.toLocaleString("en")));
-    return element("tr", {}, heading(label, "row"), ...cells);
+    const button = { type: "button", class: "quiet", onclick: choose };
+    const name = choose ? element("button", button, years) : years;
+    return element("tr", {}, heading(name, "row"), ...cells);
   });
-  const caption = element("caption", { class: "unseen" }, "Robots by decade and type");
-  const parts = [element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)];
-  return element("table", {}, caption, ...parts);
+  const caption = element("caption", { class: "unseen" }, "Robots by years and type");
+  return [caption, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)];
 }

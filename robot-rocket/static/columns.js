@@ -1,7 +1,7 @@
 // The columns of the table, which the user can choose in a menu.
 
-import { byId, element, show } from "./elements.js";
-import { startMenu } from "./menus.js";
+import { byId, element, inStorage, show } from "./elements.js";
+import { startMenu } from "./panels.js";
 import { MEMBERS, OWN, onDefined } from "./robot.js";
 
 /** The maximum number of own members with a column, unless the user chooses others. */
@@ -11,7 +11,7 @@ const MAX_OWN = 3;
 const KEY = `robots-columns ${new URL(".", location.href).pathname}`;
 
 /** The keys of the columns that the user has chosen; undefined for the usual ones. */
-let chosen = stored((storage) => JSON.parse(storage.getItem(KEY)) ?? undefined);
+let chosen = inStorage(() => JSON.parse(localStorage.getItem(KEY)) ?? undefined);
 
 /** The members with a column, in their order. The name always has one. */
 export function shownColumns() {
@@ -29,7 +29,7 @@ export function startColumns(changed) {
   });
   byId("columns-list").addEventListener("change", () => {
     chosen = [...byId("columns-list").querySelectorAll(":checked")].map((box) => box.value);
-    stored((storage) => storage.setItem(KEY, JSON.stringify(chosen)));
+    inStorage(() => localStorage.setItem(KEY, JSON.stringify(chosen)));
     changed();
   });
 }
@@ -38,13 +38,4 @@ function choice({ key, title }) {
   const checked = shownColumns().some((one) => one.key === key);
   const box = element("input", { type: "checkbox", value: key, checked });
   return element("li", {}, element("label", { class: "choice" }, box, title));
-}
-
-/** Without storage, the choice is kept until the page is reloaded. */
-function stored(use) {
-  try {
-    return use(localStorage);
-  } catch {
-    return undefined;
-  }
 }

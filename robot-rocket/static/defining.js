@@ -3,7 +3,8 @@
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition } from "./api.js";
 import { byId, element, show } from "./elements.js";
-import { MEMBERS, definition, member, onDefined } from "./robot.js";
+import { startPanel } from "./panels.js";
+import { MEMBERS, OWN, definition, member, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** The kinds of fields: a title, the keywords, and whether words can be searched in them. */
@@ -26,6 +27,14 @@ const FLAGS = [
   "Part of the search",
 ];
 
+/** The limits of values: a keyword, a label, and the kinds of fields that have it. */
+const LIMITS = [
+  ["minimum", "Least value", ["digits", "number"]],
+  ["maximum", "Greatest value", ["digits", "number"]],
+  ["maxLength", "Most characters", ["text", "long"]],
+  ["pattern", "Pattern, a regular expression", ["text", "long"]],
+];
+
 /** The maximum length of the name of a field with an index. */
 const MAX_NAME_LENGTH = 48;
 
@@ -36,10 +45,10 @@ let count = 0;
 
 /** Starts the panel. */
 export function startDefining() {
-  byId("fields-open").addEventListener("click", () => open(byId("fields").hidden));
-  byId("fields-close").addEventListener("click", () => open(false));
-  byId("fields").addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented) open(false);
+  startPanel("fields", () => {
+    const refresh = () => tried(refreshDefinition, refresh);
+    refresh();
+    return byId("fields-heading");
   });
   fillTitle();
   fillAdding();
@@ -47,15 +56,6 @@ export function startDefining() {
     fillList();
     byId("catalogue-title").elements.title.value = definition.document.title ?? "";
   });
-}
-
-async function open(isOpen) {
-  show(byId("fields"), isOpen);
-  byId("fields-open").setAttribute("aria-expanded", String(isOpen));
-  report("");
-  if (!isOpen) return byId("fields-open").focus();
-  byId("fields-heading").focus();
-  await tried(refreshDefinition, () => open(true));
 }
 
 /** Does something with the service. Shows an error, and returns it. */
@@ -131,6 +131,7 @@ function item(one) {
   const flags = ["required", "unique", "indexed", "searched"].filter((_, index) => flagsOf(one)[index]);
   const words = [TYPES[one.input][0].toLowerCase(), ...flags].join(", ");
   const actions = [button("Edit", () => edit(one))];
+  if (one.isOwn && one !== OWN[0]) actions.push(button("Move up", () => moveUp(one)));
   if (one.isOwn) actions.push(button("Remove", () => removeField(one)));
   return element(
     "li",
@@ -155,12 +156,27 @@ async function removeField({ key, title }) {
   if (isDone) byId("fields-heading").focus();
 }
 
+/** Moves a field before the previous one, in the form, the table and files. */
+async function moveUp({ key, title }) {
+  const isDone = await change(`Moved the field ${title}.`, (document) => {
+    const properties = Object.entries(document.properties);
+    const at = properties.findIndex(([name]) => name === key);
+    properties.splice(at - 1, 2, properties[at], properties[at - 1]);
+    document.properties = Object.fromEntries(properties);
+  });
+  if (isDone) focusField(key);
+}
+
+function focusField(key) {
+  byId("fields-list").querySelector(`[data-member=${key}] button`)?.focus();
+}
+
 function edit(one) {
   const form = formOf(one);
   const close = () => {
     edited = undefined;
     fillList();
-    byId("fields-list").querySelector(`[data-member=${one.key}] button`)?.focus();
+    focusField(one.key);
   };
   const cancel = element("button", { type: "button", onclick: close }, "Cancel");
   const attributes = { class: "field-form", novalidate: true, "aria-label": `Field ${one.title}` };
@@ -209,6 +225,9 @@ function formOf(one) {
   const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: flags[index] }));
   const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
   const choicesField = labelled("Choices, one per line", choices);
+  const keywordsOf = () => definition.document.properties[one?.key] ?? TYPES[type.value][1];
+  const limits = LIMITS.map(([, words]) => textBox({ spellcheck: "false" }));
+  const limitFields = LIMITS.map(([, words], index) => labelled(words, limits[index]));
 
   /** Shows what fits the kind of the field. */
   const fit = () => {
@@ -216,6 +235,10 @@ function formOf(one) {
     const isName = one?.key === "name";
     const isOwn = one?.isOwn !== false;
     show(choicesField, input === "choice");
+    LIMITS.forEach(([keyword, , inputs], index) => {
+      show(limitFields[index], inputs.includes(input) && !(isName && keyword === "pattern"));
+      limits[index].value = keywordsOf()[keyword] ?? "";
+    });
     show(checks[0], !isName);
     show(checks[1], isName || (isOwn && input !== "long" && input !== "boolean"));
     show(checks[2], isOwn && input !== "long");
@@ -226,7 +249,7 @@ function formOf(one) {
   key.addEventListener("input", () => (isOwnKey = key.value !== ""));
   type.addEventListener("change", fit);
   fit();
-  const elements = [choicesField, element("div", { class: "checks" }, ...checks)];
+  const elements = [choicesField, ...limitFields, element("div", { class: "checks" }, ...checks)];
   if (!one) elements.unshift(labelled("Name in files and in the API", key), labelled("Type", type));
   return {
     elements: [labelled("Label", title), ...elements],
@@ -240,10 +263,15 @@ function formOf(one) {
     store(document, name) {
       const isOn = (box, index) => box.checked && !checks[index].hidden;
       const [isRequired, ...flags] = boxes.map(isOn);
-      const keywords = document.properties[name] ?? TYPES[type.value][1];
-      const property = { ...keywords, title: title.value.trim() };
+      const property = { ...keywordsOf(), title: title.value.trim() };
       if (property.title === "") delete property.title;
       if (!choicesField.hidden) property.enum = lines(choices.value);
+      LIMITS.forEach(([keyword], index) => {
+        const value = limits[index].value.trim();
+        if (limitFields[index].hidden) return;
+        if (value === "") delete property[keyword];
+        else property[keyword] = value;
+      });
       ["unique", "index", "search"].forEach((keyword, index) => {
         if (flags[index] || (keyword === "unique" && name === "name")) property[keyword] = flags[index];
         else delete property[keyword];

@@ -68,7 +68,7 @@ function parametersOf(parameters) {
   if (parameters.length === 0) return [];
   const rows = parameters.map((parameter) => [
     [code(parameter.name), parameter.required ? " (required)" : ""],
-    parameter.in === "query" ? "query" : parameter.in,
+    parameter.in,
     shown(parameter.schema),
     phrase(parameter.description),
   ]);

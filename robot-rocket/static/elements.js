@@ -33,6 +33,12 @@ export function spokenName(name) {
   return /[^\s\p{C}]/u.test(name) ? name : "a robot without a visible name";
 }
 
+/** A list of messages. It can have the focus, so that the arrow keys can scroll it. */
+export function problems(items) {
+  const attributes = { class: "problems", tabindex: "0", role: "group", "aria-label": "Messages" };
+  return element("div", attributes, element("ul", {}, ...items));
+}
+
 /** Whether the focus is in an element, or nowhere. */
 export function hasFocus(shown) {
   const { activeElement, body } = document;
@@ -42,6 +48,15 @@ export function hasFocus(shown) {
 /** Whether the focus is in a field, from which only the user may move it. */
 export function isTyping() {
   return document.activeElement.matches("input, textarea, select");
+}
+
+/** Uses a storage of the browser. Without it, choices are kept until the page is reloaded. */
+export function inStorage(use) {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Shows or hides an element. */

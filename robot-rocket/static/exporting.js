@@ -1,10 +1,11 @@
 // The menu that exports the robots of the current filter to a file.
 
 import { announce } from "./announcements.js";
+import { ApiError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
 import { byId, element } from "./elements.js";
-import { closeMenu, startMenu } from "./menus.js";
+import { closeMenu, startMenu } from "./panels.js";
 import { kept, requestToken } from "./token.js";
-import { download, exportAddress } from "./transfer.js";
+import { filterWithText } from "./view.js";
 
 /** The formats of the service: a title, the name of the file and the parameters. */
 const FORMATS = [
@@ -13,6 +14,17 @@ const FORMATS = [
   ["JSON", "robots.json", [["format", "json"]]],
   ["NDJSON", "robots.ndjson", [["format", "ndjson"]]],
 ];
+
+/** A file on the user's machine cannot be written. */
+class FileError extends Error {
+  constructor(cause) {
+    super(cause.message, { cause });
+    this.messages = [`It cannot be written: ${cause.message} Choose another place.`];
+  }
+}
+
+/** Milliseconds until the browser has surely started to save a file. */
+const SAVING = 60_000;
 
 /** The link of each format. */
 const links = FORMATS.map(([title, name]) => {
@@ -29,7 +41,10 @@ export function startExporting() {
 
 /** Offers the robots of a view. */
 export function showExport(view) {
-  links.forEach((link, index) => (link.href = exportAddress(view, FORMATS[index][2])));
+  links.forEach((link, index) => {
+    const parameters = new URLSearchParams([...FORMATS[index][2], ...filterWithText(view)]);
+    link.href = `${ROBOTS}/export?${parameters}`;
+  });
 }
 
 /** Without a token, the browser follows the link. */
@@ -63,4 +78,68 @@ async function receive(address, name) {
 
 function showState(text) {
   byId("export-state").textContent = text;
+}
+
+/** Saves a file of the service under a name, for which a link has no token to send. Returns whether
+    the user has chosen a place for it. */
+async function download(address, name, progress) {
+  const file = await chosenFile(name);
+  if (file === null) return false;
+  const answer = await answered(fetch(address, { headers: commonHeaders(), cache: "no-store" }));
+  if (!answer.ok) throw new ApiError(answer, parsed(await answered(answer.text())));
+  const bytes = received(answer.body, progress);
+  if (file) await written(bytes, file);
+  else save(await answered(new Response(bytes).blob()), name);
+  return true;
+}
+
+/** What the service answers, or NoAnswer. */
+function answered(promise) {
+  return promise.catch(() => {
+    throw new NoAnswer();
+  });
+}
+
+/** The bytes of an answer. `progress` is called with their number so far. An error while they are received is NoAnswer. */
+function received(body, progress) {
+  const reader = body.getReader();
+  let count = 0;
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await answered(reader.read());
+      if (done) return controller.close();
+      progress((count += value.length));
+      controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Writes bytes to a file. */
+async function written(bytes, file) {
+  try {
+    await bytes.pipeTo(await file.createWritable());
+  } catch (error) {
+    if (error instanceof NoAnswer) throw error;
+    if (!bytes.locked) await bytes.cancel(error);
+    throw new FileError(error);
+  }
+}
+
+/** The file that the user chooses, to which the browser can write while it receives. Undefined if
+    the browser cannot do that, null if the user chooses none. */
+async function chosenFile(name) {
+  try {
+    return await window.showSaveFilePicker?.({ suggestedName: name });
+  } catch (error) {
+    if (error.name === "AbortError") return null;
+    return undefined;
+  }
+}
+
+/** Other browsers save a whole blob, which they may keep on disk. */
+function save(blob, name) {
+  const address = URL.createObjectURL(blob);
+  element("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), SAVING);
 }

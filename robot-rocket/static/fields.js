@@ -138,7 +138,7 @@ function unfold(shown) {
   if (folding) folding.open = true;
 }
 
-class Field {
+export class Field {
   key;
   element;
   box;

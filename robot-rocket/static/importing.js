@@ -1,10 +1,11 @@
 // The import of a file that the user chooses or drops on the page.
 
 import { announce } from "./announcements.js";
-import { byId, element, show } from "./elements.js";
+import { ApiError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
+import { byId, element, problems, show } from "./elements.js";
+import { showPanel, startPanel } from "./panels.js";
 import { MEMBERS, OWN, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
-import { upload } from "./transfer.js";
 
 /** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson" };
@@ -29,6 +30,7 @@ let notifyImported;
 /** Starts listening. `imported` is called after robots were stored. */
 export function startImporting(imported) {
   notifyImported = imported;
+  startPanel("importing", () => byId("file"));
   byId("import").addEventListener("submit", (event) => {
     event.preventDefault();
     start();
@@ -61,14 +63,14 @@ function startDropping() {
   };
   const mark = (isOver) => byId("import").classList.toggle("over", isOver);
   addEventListener("dragover", ofFiles(() => {
-    byId("importing").open = true;
+    showPanel("importing", true);
     mark(true);
   }));
   addEventListener("dragleave", (event) => event.relatedTarget === null && mark(false));
   addEventListener("drop", ofFiles((event) => {
     mark(false);
     if (calls) return;
-    byId("importing").open = true;
+    showPanel("importing", true);
     byId("file").files = event.dataTransfer.files;
     byId("import").querySelector("[type=submit]").focus();
     byId("importing").scrollIntoView({ block: "nearest" });
@@ -107,6 +109,44 @@ async function send(file, format) {
     calls = undefined;
     showRunning(false);
   }
+}
+
+/** Imports a file. `progress` is called with the part that was sent, from 0 to 1. Returns whether
+    the service has accepted it, what it has done (`data`, if it has done anything), and `messages`
+    about records. Fails if what it has done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
+function upload(file, format, onConflict, { signal, progress }) {
+  const parameters = new URLSearchParams({ format, on_conflict: onConflict });
+  const request = new XMLHttpRequest();
+  request.open("POST", `${ROBOTS}/import?${parameters}`);
+  for (const [name, value] of Object.entries(commonHeaders())) {
+    request.setRequestHeader(name, value);
+  }
+  return new Promise((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 1);
+    request.onerror = () => reject(new NoAnswer());
+    request.onabort = () => reject(signal.reason);
+    request.onload = () => {
+      const value = parsed(request.responseText);
+      const error = new ApiError(answerOf(request), value);
+      const isUnknown = request.status >= 500 && !value?.data;
+      if (error.needsToken || isUnknown) return reject(error);
+      const isDone = request.status === 200;
+      const messages = value?.messages ?? (isDone ? [] : error.messages);
+      resolve({ isDone, data: value?.data, messages });
+    };
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}
+
+/** The parts of an answer that an error needs. */
+function answerOf(request) {
+  const headers = new Headers();
+  for (const name of ["retry-after", "www-authenticate"]) {
+    const value = request.getResponseHeader(name);
+    if (value !== null) headers.set(name, value);
+  }
+  return { status: request.status, headers };
 }
 
 function showRunning(isRunning) {
@@ -157,10 +197,7 @@ function showResult(title, messages, failed) {
   const more = failed - items.filter((item) => item.querySelector("b")).length;
   if (more > 0) items.push(element("li", {}, `… and ${more.toLocaleString("en")} more`));
   const heading = element("h3", { id: "import-outcome" }, title);
-  // Focusable, so that the arrow keys can scroll it.
-  const attributes = { class: "problems", tabindex: "0", role: "group", "aria-label": "Messages" };
-  const list = element("div", attributes, element("ul", {}, ...items));
-  byId("import-result").replaceChildren(heading, ...(items.length > 0 ? [list] : []));
+  byId("import-result").replaceChildren(heading, ...(items.length > 0 ? [problems(items)] : []));
   show(byId("import-result"));
   announce([title, ...messages.slice(0, 1)].join(" "));
 }

@@ -1,7 +1,8 @@
 // The list of robots, with actions on each: edit, delete, undo.
 
 import { announce, notice, offerUndo } from "./announcements.js";
-import { add, get, remove } from "./api.js";
+import { add } from "./api.js";
+import { erasedAll, reasonOf } from "./changes.js";
 import { whenBack } from "./connection.js";
 import { shownColumns } from "./columns.js";
 import { Editing } from "./editing.js";
@@ -9,7 +10,8 @@ import { byId, element, hasFocus, isTyping, show, shownName, spokenName } from "
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { OWN, SEARCHED, onDefined } from "./robot.js";
+import { OWN, inNumber, onDefined } from "./robot.js";
+import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
 import { requestToken } from "./token.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
@@ -51,6 +53,7 @@ export function startList(listeners) {
   onDefined(showColumns);
   byId("table").append(addedRows);
   byId("table").addEventListener("keydown", moveFocus);
+  startSelection({ settle, reload: reopen, focus: emptyFocus });
 }
 
 /** Shows the chosen columns. */
@@ -118,6 +121,7 @@ function update(what) {
   if (what === "opening") {
     added.clear();
     addedRows.replaceChildren();
+    if (!isSameFilter(pages.view, counted)) clearSelection();
     return;
   }
   if (what === "opened") keepChanges();
@@ -135,6 +139,7 @@ function update(what) {
   }
   if (what === "changed" && isWhole) total = undefined;
   showCount();
+  showSelection();
   if (isWhole) announceCount();
   notify.changed(what, count > 0 || isFiltered(view));
   if (what === "changed") pages.refresh();
@@ -143,8 +148,7 @@ function update(what) {
 function nothingFound(view) {
   const { q } = view;
   if (q === "" || isFiltered({ ...view, q: "" })) return ["No robot matches the filter."];
-  if (SEARCHED.length > 0) return ["No robot has all words of ", shownName(q), "."];
-  return ["No name contains ", shownName(q), ". Spaces matter."];
+  return ["No robot has all words of ", shownName(q), "."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
@@ -163,13 +167,8 @@ function countHere() {
 
 function countInWords() {
   const here = countHere();
-  if (total === undefined && !pages.isWhole) return `more than ${robots(here)}`;
-  return robots(total ?? here);
-}
-
-function robots(count) {
-  if (count === 0) return "no robots";
-  return `${count.toLocaleString("en")} ${count === 1 ? "robot" : "robots"}`;
+  if (total === undefined && !pages.isWhole) return `more than ${inNumber(here)}`;
+  return inNumber(total ?? here);
 }
 
 /** Announces the number of robots of a view once, not when it is loaded again. */
@@ -212,24 +211,23 @@ function remember(robot, row) {
 
 /** Ends editing and shows the robot. */
 function endEditing(editing, robot, isSaved) {
-  const row = shownRow(robot, actions);
   const hadFocus = hasFocus(editing.row);
   edited.delete(robot.id);
-  remember(robot, row);
-  editing.row.replaceWith(row);
-  if (hadFocus) buttonOf(row, "edit").focus();
-  if (!isSaved) return;
-  announce(`Saved ${spokenName(robot.name)}.`);
-  update("changed");
+  showSaved(robot);
+  if (hadFocus) buttonOf(rowInList(robot), "edit")?.focus();
+  if (isSaved) announce(`Saved ${spokenName(robot.name)}.`);
 }
 
-/** Shows a robot that was saved on its own page, unless it is being edited here, too. */
+/** Shows another version of a robot, unless the robot is being edited here, too. */
 export function showSaved(robot) {
   const old = rowInList(robot);
   if (!old || edited.has(robot.id)) return;
+  const { action } = old.contains(document.activeElement) ? document.activeElement.dataset : {};
   const row = shownRow(robot, actions);
   remember(robot, row);
   old.replaceWith(row);
+  row.classList.add("fresh");
+  if (action) buttonOf(row, action).focus();
   update("changed");
 }
 
@@ -255,42 +253,20 @@ function showAddedAgain(editing, robot) {
 async function erase(robot) {
   if (deleting.has(robot.id)) return;
   deleting.add(robot.id);
-  try {
-    await remove(robot);
-    removeRow(robot);
-    offerUndo(robot, async () => showRestored(await add(robot)));
-  } catch (error) {
-    if (error.needsToken) return requestToken(error, () => erase(robot));
-    if (error.status === 412) return await showChanged(robot);
-    if (error.status === 404) removeRow(robot);
-    const words = error.isTransient ? "Whether it was deleted is unknown. Delete it again." : "";
-    notice(robot, ` ${[...error.messages, words].join(" ")}`);
-    if (error.isTransient) whenBack(error, reopen);
-  } finally {
-    deleting.delete(robot.id);
-  }
+  const [outcome] = await erasedAll([robot]);
+  deleting.delete(robot.id);
+  const { error } = outcome;
+  if (error?.needsToken) return requestToken(error, () => erase(robot));
+  settle(outcome);
+  if (!error) return offerUndo(robot, async () => showRestored(await add(robot)));
+  notice(robot, ` ${reasonOf(outcome, "deleted")}`);
+  if (error.isTransient) whenBack(error, reopen);
 }
 
-/** Shows a robot that was not deleted, because another user has changed it. */
-async function showChanged(robot) {
-  let current;
-  try {
-    current = await get(robot.id);
-  } catch (error) {
-    return notice(robot, ` was not deleted. ${error.messages.join(" ")}`);
-  }
-  if (!current) {
-    removeRow(robot);
-    return notice(robot, " was deleted by another user.");
-  }
-  const row = rowInList(robot);
-  const hadFocus = row && hasFocus(row);
-  const shown = shownRow(current, actions);
-  remember(current, shown);
-  row?.replaceWith(shown);
-  shown.classList.add("fresh");
-  if (hadFocus) buttonOf(shown, "delete").focus();
-  notice(robot, " was not deleted: another user has just changed it. Look, and delete it again.");
+/** Shows the outcome of a change. */
+function settle({ robot, current }) {
+  if (!current) removeRow(robot);
+  else if (current !== robot) showSaved(current);
 }
 
 /** The current row of a robot, if it has one: while a request was under way, the list may have been
@@ -302,6 +278,7 @@ function rowInList({ id }) {
 /** Removes a robot and its row. */
 function forget(robot) {
   rowInList(robot)?.remove();
+  deselect(robot.id);
   pages.remove(robot.id);
   added.delete(robot.id);
 }
@@ -319,10 +296,10 @@ function removeRow(robot) {
   (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? emptyFocus()).focus();
 }
 
-/** The element to focus when no robot is left. */
+/** The element to focus when no robot has the focus. */
 function emptyFocus() {
   if (byId("start").hidden) return byId("robots");
-  return byId("start").querySelector("button") ?? byId("add").querySelector("input");
+  return byId("start").querySelector("button") ?? byId("adding-open");
 }
 
 /** Shows a restored robot. */

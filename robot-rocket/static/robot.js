@@ -23,7 +23,7 @@ export let CHOICES;
 /** The types of robots, by which the service counts them. */
 export let TYPES;
 
-/** The members that a search for words includes; none if it searches the names. */
+/** The members in which words are searched. */
 export let SEARCHED;
 
 /** The members by which the service sorts, and the id. */
@@ -59,8 +59,7 @@ export function define(document, revision) {
   OWN = MEMBERS.filter(({ isOwn }) => isOwn);
   CHOICES = MEMBERS.filter(({ isOwn, input }) => !isOwn && input === "choice");
   TYPES = member("type").choices;
-  const searched = MEMBERS.filter(({ isSearched }) => isSearched);
-  SEARCHED = searched.length > 0 ? [member("name"), ...searched] : [];
+  SEARCHED = MEMBERS.filter(({ key, isSearched }) => key === "name" || isSearched);
   const sortable = MEMBERS.filter((one) => !CHOICES.includes(one) && !one.isLong);
   SORT_KEYS = ["id", ...sortable.map(({ key }) => key)];
   TITLE = document.title ?? "Robot Catalogue";
@@ -87,6 +86,12 @@ const COLORS = 6;
 export function colorOf(choices, value) {
   const position = choices.indexOf(value);
   return position === -1 ? "" : `choice-${(position % COLORS) + 1}`;
+}
+
+/** A number of robots, for people. */
+export function inNumber(count) {
+  if (count === 0) return "no robots";
+  return `${count.toLocaleString("en")} ${count === 1 ? "robot" : "robots"}`;
 }
 
 /** The revision of a new robot. */

@@ -4,6 +4,7 @@ import { element, shownName, spokenName } from "./elements.js";
 import { shownColumns } from "./columns.js";
 import { inWords } from "./kinds.js";
 import { OWN, colorOf } from "./robot.js";
+import { selectBox } from "./selection.js";
 
 function cell(kind, ...children) {
   return element("td", { role: "cell", class: kind }, ...children);
@@ -62,6 +63,7 @@ export function mark(value, choices) {
 export function shownRow(robot, { edit, remove }) {
   const row = element("tr", { role: "row" });
   row.append(
+    cell("of-select", selectBox(robot)),
     cell(robot.id.length > 7 ? "of-id long" : "of-id", robot.id),
     ...shownColumns().map((column) => cellOf(column, robot)),
     cell(
@@ -75,7 +77,7 @@ export function shownRow(robot, { edit, remove }) {
 
 /** The row in which a robot is edited. */
 export function editedRow(robot, fields, actions) {
-  const columns = shownColumns().length + 2;
+  const columns = shownColumns().length + 3;
   return element(
     "tr",
     { role: "row", class: "edited", "aria-label": `Editing ${spokenName(robot.name)}` },

@@ -39,12 +39,9 @@ function fill() {
   const built = MEMBERS.filter(({ isOwn }) => !isOwn).flatMap(rangesOf).map(range);
   byId("filter-built-in").replaceChildren(...CHOICES.map(choices), ...built);
   show(byId("filter-more"), OWN.length > 0);
-  const hasWords = SEARCHED.length > 0;
-  const label = hasWords ? "Search all words" : "Search the names";
   const titles = SEARCHED.map(({ title }) => title).join(", ");
-  const words = `all words, in any of: ${titles}; case and diacritics do not matter`;
-  const names = "names by any part of them; case and diacritics do not matter, spaces do";
-  byId("help-search").textContent = hasWords ? words : names;
+  byId("help-search").textContent = titles;
+  const label = SEARCHED.length > 1 ? "Search all words" : "Search the names";
   byId("query").labels[0].textContent = label;
   byId("query").placeholder = label;
 }
@@ -54,6 +51,13 @@ function clearFilter() {
   clearTimeout(timer);
   fillSearch(EVERYTHING);
   changeView(values());
+}
+
+/** Shows only the robots of some years. */
+export function filterYears(from, to) {
+  [byId("year_from").value, byId("year_to").value] = [from, to];
+  apply();
+  byId("robots").focus();
 }
 
 /** Fills the inputs with a view. */

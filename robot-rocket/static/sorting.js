@@ -3,6 +3,7 @@
 import { shownColumns } from "./columns.js";
 import { byId, element } from "./elements.js";
 import { SORT_KEYS, member } from "./robot.js";
+import { allBox } from "./selection.js";
 import { EVERYTHING } from "./view.js";
 
 /** The order that was chosen last; its robots may still be loading. */
@@ -15,6 +16,7 @@ export function headings(choose) {
   return element(
     "tr",
     { role: "row", "aria-rowindex": "1" },
+    heading("of-select", {}, allBox),
     ...columns.map(({ key, title, isOwn, input }) => {
       const kind = isOwn ? `of-own is-${input}` : `of-${key}`;
       return SORT_KEYS.includes(key) ? sortable(key, kind, title, choose) : heading(kind, {}, title);

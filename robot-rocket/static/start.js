@@ -23,9 +23,7 @@ const SAMPLES = [
 
 const WELCOME =
   "This catalogue holds robots, each with a unique name, a type and a year. Start with some " +
-  "well-known ones, or add your own in the form below.";
-
-const WELCOME_TO_OWN = "Add the first one in the form below, or import a file.";
+  "well-known ones, or add your own below.";
 
 const errorText = element("p", { class: "error", role: "alert" });
 
@@ -37,7 +35,7 @@ export function startStart() {
 /** Shows the start page if there is no robot, and hides it otherwise. */
 export function showStart(isEmpty) {
   const isFilled = byId("start").childElementCount > 0;
-  if (isEmpty && !isFilled) byId("start").append(...(hasSamples() ? parts() : ownParts()));
+  if (isEmpty && !isFilled) byId("start").append(...parts());
   show(byId("start"), isEmpty);
   show(byId("robots"), !isEmpty);
 }
@@ -47,19 +45,19 @@ function hasSamples() {
   return OWN.length === 0 && TYPES.length > 2;
 }
 
-function ownParts() {
-  const heading = element("h2", { id: "start-heading" }, `${TITLE}: nothing here yet`);
-  return [heading, element("p", {}, WELCOME_TO_OWN)];
-}
-
 function parts() {
+  const heading = (text) => element("h2", { id: "start-heading" }, text);
+  if (!hasSamples()) {
+    const words = "Add the first one below, or import a file.";
+    return [heading(`${TITLE}: nothing here yet`), element("p", {}, words)];
+  }
   const address = new URL("api/robots", location.href);
   const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
   const attributes = { type: "button", class: "main", onclick: fill };
   // Focusable, so that the arrow keys can scroll it in a narrow window.
   const scrolled = { tabindex: "0", role: "group", "aria-label": "The same from a shell" };
   return [
-    element("h2", { id: "start-heading" }, "No robots yet"),
+    heading("No robots yet"),
     element("p", {}, WELCOME),
     element("p", {}, element("button", attributes, "Add sample robots")),
     errorText,

@@ -1,11 +1,10 @@
 // The access token, kept in the storage of this tab until it is closed.
 
-import { byId, show } from "./elements.js";
+import { byId, inStorage, show } from "./elements.js";
 
 const KEY = "robots-token";
 
-// Without storage, the token is kept until the page is reloaded.
-let token = stored((storage) => storage.getItem(KEY)) ?? "";
+let token = inStorage(() => sessionStorage.getItem(KEY)) ?? "";
 
 /** The action to retry with the token. */
 let again;
@@ -19,16 +18,8 @@ export function kept() {
 
 function keep(text) {
   token = text;
-  stored((storage) => (text ? storage.setItem(KEY, text) : storage.removeItem(KEY)));
+  inStorage(() => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)));
   show(byId("token-open"), text !== "");
-}
-
-function stored(use) {
-  try {
-    return use(sessionStorage);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Requests a token, and retries an action with it. */

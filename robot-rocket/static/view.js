@@ -1,6 +1,6 @@
 // Views: which robots the list shows, and in which order. A view is a value, without side effects.
 //
-// Members: `q` is the text that is searched; `sort` is the order, as the service names it. The others
+// Members: `q` has the words that are searched; `sort` is the order, as the service names it. The others
 // have the names of the service's parameters: a choice such as `type` is a list of values, any if
 // there is none; the ends of a range, such as `year_from` and `year_to`, are as typed, or empty; the
 // value of another own field is empty if any is shown.
@@ -72,25 +72,21 @@ function isEnd({ input, minimum }, text) {
 export function addressWith(view, old) {
   const address = new URL(old);
   for (const name of Object.keys(EVERYTHING)) address.searchParams.delete(name);
-  if (view.q !== "") address.searchParams.set("q", view.q);
-  for (const [name, value] of filterOf(view)) address.searchParams.append(name, value);
+  for (const [name, value] of filterWithText(view)) address.searchParams.append(name, value);
   if (view.sort !== EVERYTHING.sort) address.searchParams.set("sort", view.sort);
   return address.href;
 }
 
-/** The service's parameters for the filter, except for the text that is searched. */
+/** The service's parameters for the filter, except for the words that are searched. */
 function filterOf(view) {
   const chosen = CHOICES.flatMap(({ key }) => view[key].map((choice) => [key, choice]));
   const typed = [...ENDS, ...EQUALS.map(({ key }) => key)].filter((name) => view[name] !== "");
   return [...chosen, ...typed.map((name) => [name, view[name] === NONE ? "" : view[name]])];
 }
 
-/** The service's parameters for the filter. Case and diacritics are ignored. */
+/** The service's parameters for the filter, with the words that are searched. */
 export function filterWithText(view) {
-  const filter = filterOf(view);
-  if (view.q === "") return filter;
-  if (SEARCHED.length > 0) return [...filter, ["q", view.q]];
-  return [...filter, ["containing", view.q], ["fold", "true"]];
+  return [...(view.q.trim() === "" ? [] : [["q", view.q]]), ...filterOf(view)];
 }
 
 /** Whether a view leaves out robots. */
@@ -138,18 +134,17 @@ export function includes(view, robot) {
   );
 }
 
-/** Whether a search finds a robot: its name contains the text, or its searched members all words. */
+/** Whether a search finds a robot: each word is in one of its searched members. */
 function isFound(text, robot) {
-  if (SEARCHED.length === 0) return contains(robot.name, text);
   const words = text.split(/\s+/).filter((word) => word !== "");
   return words.every((word) => SEARCHED.some(({ key }) => contains(robot[key], word)));
 }
 
-/** Whether a name contains a text, without case and diacritics, as the service compares them. */
-export function contains(name, text) {
+/** Whether a value contains a text, without case and diacritics, as the service compares them. */
+export function contains(value, text) {
   // With these flags, characters are equal if their simple case foldings are.
   const pattern = withoutDiacritics(text).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-  return new RegExp(pattern, "iu").test(withoutDiacritics(name));
+  return new RegExp(pattern, "iu").test(withoutDiacritics(value));
 }
 
 function withoutDiacritics(text) {

@@ -31,6 +31,7 @@ mod page {
     mod overview;
     mod own_fields;
     mod search;
+    mod selecting;
     pub(crate) mod visit;
 }
 

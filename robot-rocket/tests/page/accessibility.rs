@@ -52,7 +52,7 @@ impl Visit {
         self.assert_accessible("a form with messages");
         self.run("document.querySelector('#start .main').click()");
         self.wait_for_rows(9);
-        self.wait_for_text("#picture h2", "By decade and type");
+        self.wait_for_text("#picture h2", "By year and type");
         self.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
         self.assert_accessible("filled");
         self.run("document.querySelector('[data-action=delete]').click()");

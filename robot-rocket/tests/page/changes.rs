@@ -1,5 +1,7 @@
 //! Adding, editing, deleting and restoring robots.
 
+use serde_json::json;
+
 use crate::{
     keys::{CONTROL, DOWN, ENTER, ESCAPE, TAB},
     visit::Visit,
@@ -16,7 +18,7 @@ fn empty_catalogue_offers_sample_robots() {
     visit.wait_for_focus("robots");
     visit.wait_for_announcement("Added 9 sample robots.");
     visit.wait_for_text("#count", "9 robots");
-    visit.wait_for_text("#picture h2", "By decade and type");
+    visit.wait_for_text("#picture h2", "By year and type");
     assert_eq!(
         visit.run("return document.querySelector('#start').hidden"),
         true
@@ -41,9 +43,36 @@ fn added_robot_is_announced_and_form_is_cleared() {
 }
 
 #[test]
+fn form_opens_by_button_or_key_and_keeps_typed_text() {
+    let visit = Visit::of(&["Marvin"]);
+    visit.set_width(360);
+    visit.reload();
+    visit.wait_for_rows(1);
+    let script = "const [form, list] = [document.querySelector('#add'), document.querySelector('#robots')]; \
+                  return [form.checkVisibility(), list.getBoundingClientRect().top < innerHeight / 2, \
+                  document.querySelector('#adding-open').ariaExpanded]";
+    assert_eq!(visit.run(script), json!([false, true, "false"]));
+    visit.press_on("adding-open");
+    visit.wait_for_focus("Name");
+    assert_eq!(visit.run(script), json!([true, false, "true"]));
+    visit.press(&format!("a{ESCAPE}"));
+    visit.wait_for_focus("adding-open");
+    assert_eq!(visit.run(script), json!([false, true, "false"]));
+    visit.press("a");
+    visit.wait_for_focus("Name");
+    assert_eq!(visit.run("return document.activeElement.value"), "a");
+    visit.press_on("adding-close");
+    visit.wait_for_focus("adding-open");
+    // The key can be switched off.
+    visit.run("document.querySelector('#shortcuts').click()");
+    visit.press("a");
+    assert_eq!(visit.focus(), "adding-open");
+}
+
+#[test]
 fn each_violation_is_shown_beside_its_field() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Name");
+    visit.press("a");
     visit.press(&format!("Marvin{TAB}{TAB}-1{ENTER}"));
     for (field, message) in [
         ("name", "The robot name must be unique"),

@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs};
 
 use crate::{
-    keys::{ENTER, TAB},
+    keys::ENTER,
     process::{TIMEOUT, wait_for},
     visit::Visit,
 };
@@ -16,7 +16,7 @@ impl Visit {
     fn choose(&self, name: &str, content: &str) {
         let path = self.folder().join(name);
         fs::write(&path, content).unwrap();
-        self.run("document.querySelector('#importing').open = true");
+        self.open_panel("importing");
         self.browser.choose_file("#file", &path);
     }
 
@@ -37,8 +37,7 @@ impl Visit {
 #[test]
 fn chosen_file_is_imported_with_an_error_per_record() {
     let visit = Visit::of(&["R2-D2"]);
-    visit.press_on("Import a file");
-    visit.press(TAB);
+    visit.press_on("importing-open");
     visit.wait_for_focus("File (or drop one on this page)");
     visit.import("robots.csv", FILE);
     visit.wait_for_text("#import-outcome", "Imported: 1 added, 3 failed.");
@@ -75,7 +74,7 @@ fn names_that_are_taken_are_skipped_or_replaced() {
 #[test]
 fn file_that_cannot_be_imported_is_explained() {
     let visit = Visit::of(&["Marvin"]);
-    visit.run("document.querySelector('#importing').open = true");
+    visit.open_panel("importing");
     visit.click("#import button");
     visit.wait_for_text("#file-error", "Choose a file first.");
     visit.import("robots.txt", FILE);

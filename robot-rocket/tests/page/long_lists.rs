@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// More elements than the page may have at any time.
-pub(crate) const MOST_ELEMENTS: u64 = 6000;
+pub(crate) const MOST_ELEMENTS: u64 = 7500;
 
 impl Visit {
     pub(crate) fn elements(&self) -> u64 {

@@ -44,7 +44,7 @@ fn search_is_retried_after_an_outage() {
     visit.tab_to("Try again");
     visit.start_server(&port);
     visit.press(ENTER);
-    visit.wait_for_text("#none", "No name contains Nobody.");
+    visit.wait_for_text("#none", "No robot has all words of Nobody.");
     assert_eq!(
         visit.run("return document.querySelector('#trouble').hidden"),
         true

@@ -44,9 +44,9 @@ fn rows_do_not_wait_for_the_numbers_which_may_fail() {
         "const send = window.fetch; window.fetch = (path, options) => \
          path.includes('/summary') ? new Promise(() => {}) : send(path, options)",
     );
-    visit.press("/robot 0001");
-    visit.wait_for_rows(100);
-    visit.wait_for_text("#count", "100 robots");
+    visit.press("/robot 00029");
+    visit.wait_for_rows(11);
+    visit.wait_for_text("#count", "11 robots");
     visit.press_with(crate::keys::CONTROL, 'a');
     visit.press("r");
     visit.wait_for_text("#count", "more than 100 robots");
@@ -82,8 +82,8 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
     );
     assert_eq!(visit.bars(), json!(["1", "1", "2"]));
     assert_eq!(
-        visit.run("return document.querySelector('.scope')"),
-        json!(null)
+        visit.run("return document.querySelector('.scope').hidden"),
+        json!(true)
     );
     visit.tab_to("virtual");
     visit.press(SPACE);
@@ -98,23 +98,69 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
     visit.wait_for_text("#picture .scope", "Whole catalogue");
     assert_eq!(visit.bars(), json!(["1", "1", "2"]));
     visit.run("document.querySelector('#of-filter').click()");
-    visit.wait_for_text("#picture", "No robot matches the filter.");
+    visit.wait_for_text("#picture .hint", "No robot matches the filter.");
 }
 
 #[test]
-fn chart_merges_years_that_are_far_away() {
-    let visit = Visit::of(&[]);
-    for year in 0..40 {
-        visit.add(
-            &format!("robot {year}"),
-            "droid",
-            &(1000 * year).to_string(),
-        );
+fn bins_of_the_chart_follow_the_years() {
+    let visit = Visit::of(&["R2-D2"]);
+    let many: Vec<_> = (0..40).map(|number| 1000 * number).collect();
+    for (decades, labels) in [
+        (&[1970][..], &["1970"][..]),
+        (
+            &[1950, 1970, 2010],
+            &["1950", "1960", "1970", "1980", "1990", "2000", "2010"],
+        ),
+        (
+            &[0, 1950, 2020, i64::MAX - 7],
+            &["0", "⋯", "1950", "⋯", "2020", "⋯", "9.22E18"],
+        ),
+        (
+            &[-450, -10, 0, 1980],
+            &["-450", "⋯", "-10", "0", "⋯", "1980"],
+        ),
+        (&[i64::MIN, 1990], &["-9.22E18", "⋯", "1990"]),
+        (
+            &many,
+            &[
+                "0", "5000", "10000", "15000", "20000", "25000", "30000", "35000",
+            ],
+        ),
+    ] {
+        // More robots in the same years do not change the bins, and all are counted.
+        for count in [1, 20] {
+            let script = format!(
+                "const done = arguments[0], decades = {}.map(BigInt); \
+                 import('./page/chart.js').then(({{ binsOf }}) => {{ \
+                 const bins = binsOf(decades.map((decade) => ({{ type: 'droid', decade, count: {count} }}))); \
+                 const counted = bins.map(({{ counts }}) => counts.get('droid') ?? 0); \
+                 done([bins.map(({{ label }}) => label), \
+                 counted.reduce((sum, each) => sum + each) === decades.length * {count}]) }})",
+                json!(decades.iter().map(i64::to_string).collect::<Vec<_>>())
+            );
+            assert_eq!(visit.browser.run_async(&script), json!([labels, true]));
+        }
     }
-    visit.add("late", "virtual", "9223372036854775807");
-    visit.add("near", "virtual", "9005");
+}
+
+#[test]
+fn clicking_a_bar_filters_by_its_years() {
+    let visit = Visit::of(&["R2-D2"]);
+    for (name, year) in [("Robby", "1956"), ("late", "9223372036854775807")] {
+        visit.add(name, "mechanical", year);
+    }
     visit.reload();
-    visit.wait_for_text("#picture", "newer");
-    visit.wait_for_text("#picture", "9000s");
-    assert_eq!(visit.bars(), json!(["9", "2", "31"]));
+    visit.wait_for_text("#picture .decade", "⋯");
+    visit.click(".bin .bar");
+    visit.wait_for_names(&["Robby"]);
+    assert_eq!(
+        visit.run("return location.search"),
+        "?year_from=1950&year_to=1959"
+    );
+    visit.wait_for_text("#picture .scope", "Whole catalogue");
+    visit.run("document.querySelector('#of-all').click()");
+    visit.press_on("Numbers");
+    visit.press_on("9223372036854775800–9223372036854775807");
+    visit.wait_for_names(&["late"]);
+    visit.wait_for_focus("robots");
 }

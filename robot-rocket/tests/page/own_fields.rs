@@ -138,6 +138,8 @@ fn form_has_an_input_of_the_right_kind_for_each_field() {
         visit.texts(options),
         json!(["–", "yes", "no", "–", "good", "fair", "<b>poor</b>"])
     );
+    visit.wait_for_text("#adding-open", "Add to Exhibits");
+    visit.open_panel("adding");
     visit.set_field("#add", "name", "Coin");
     visit.set_field("#add", "accession", "2020.1");
     visit.set_field("#add", "weight", "-0.5");
@@ -311,6 +313,7 @@ fn columns_are_chosen_and_remembered() {
     assert_eq!(
         headings(),
         json!([
+            "",
             "Id",
             "Name",
             "Type",
@@ -329,6 +332,7 @@ fn columns_are_chosen_and_remembered() {
         visit.press(SPACE);
     }
     let chosen = json!([
+        "",
         "Id",
         "Name",
         "Made in",
@@ -346,7 +350,7 @@ fn columns_are_chosen_and_remembered() {
     let shown = visit.texts("#table tbody tr:first-child td");
     assert_eq!(
         shown,
-        json!(["3", "Amphora", "", "1e+21", "fair", "", "EditDelete"])
+        json!(["", "3", "Amphora", "", "1e+21", "fair", "", "EditDelete"])
     );
     // Only addresses of the web are links.
     assert_eq!(
@@ -414,7 +418,7 @@ fn robot_with_many_fields_has_a_page_of_its_own() {
     visit.press(ESCAPE);
     visit.wait_for_focus("Edit Krater");
     assert_eq!(
-        visit.texts("#table tbody tr:nth-child(3) td:nth-child(7)"),
+        visit.texts("#table tbody tr:nth-child(3) td:nth-child(8)"),
         json!(["2"])
     );
     // The button in the list begins to edit there. Another user changes the robot meanwhile.
@@ -473,7 +477,7 @@ fn robot_with_few_fields_is_edited_in_its_row() {
 #[test]
 fn fields_are_added_changed_and_removed_without_json() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Name");
+    visit.press("a");
     visit.press("typed");
     visit.open_fields();
     assert_eq!(
@@ -539,7 +543,7 @@ fn fields_are_added_changed_and_removed_without_json() {
     assert_eq!(visit.properties()["etat_2024"], Value::Null);
     assert_eq!(
         visit.texts("#headings th"),
-        json!(["Id", "Name", "Type", "Year", "Actions"])
+        json!(["", "Id", "Name", "Type", "Year", "Actions"])
     );
     // The title.
     visit.set("#title-of-catalogue", "Ship's crew");
@@ -548,6 +552,59 @@ fn fields_are_added_changed_and_removed_without_json() {
     visit.wait_for_text("h1", "Ship's crew");
     visit.press(ESCAPE);
     visit.wait_for_focus("fields-open");
+}
+
+#[test]
+fn limits_and_the_order_of_fields_are_set() {
+    let visit = Visit::museum();
+    visit.open_fields();
+    visit.press_on("Edit Rooms");
+    let label = "#fields-list label:not(.choice)";
+    let shown = format!(
+        "return [...document.querySelectorAll('{label}')].filter((each) => each.checkVisibility())\
+         .map((each) => [each.textContent, each.control.value])"
+    );
+    assert_eq!(
+        visit.run(&shown),
+        json!([
+            ["Label", "Rooms"],
+            ["Least value", "1"],
+            ["Greatest value", "99"]
+        ])
+    );
+    visit.press_on("Greatest value");
+    visit.wait_for_announcement("Saved the field Rooms.");
+    visit.press_on("Edit Rooms");
+    for (label, value) in [("Least value", "-5"), ("Greatest value", "")] {
+        let script = "[...document.querySelectorAll('#fields-list label')].find((each) => \
+                      each.textContent === arguments[0]).control.value = arguments[1]";
+        visit.browser.run(script, &[json!(label), json!(value)]);
+    }
+    visit.press_on("Save");
+    visit.wait_for_focus("Edit Rooms");
+    let rooms = json!({"type": "integer", "title": "Rooms", "minimum": -5});
+    assert_eq!(visit.properties()["rooms"], rooms);
+    visit.run("document.querySelector('#fields-heading').focus()");
+    visit.press_on("Edit Accession");
+    let expected = json!([
+        ["Label", "Accession"],
+        ["Most characters", "255"],
+        ["Pattern, a regular expression", "^[0-9]{4}\\.[0-9]+$"]
+    ]);
+    assert_eq!(visit.run(&shown), expected);
+    visit.press(ESCAPE);
+    visit.press_on("Move up Maker");
+    visit.wait_for_announcement("Moved the field Maker.");
+    visit.wait_for_focus("Edit Maker");
+    assert_eq!(
+        visit.texts("#headings .of-own"),
+        json!(["Maker", "Accession", "Weight"])
+    );
+    let document = visit.call("GET", "/api/definition", "");
+    assert!(
+        document.find("\"maker\"") < document.find("\"accession\""),
+        "{document}"
+    );
 }
 
 #[test]
@@ -585,7 +642,7 @@ fn definition_of_another_user_is_shown_first() {
     visit.define(
         r#"{"properties": {"hue": {"enum": ["red"]}, "mood": {"type": "string"}}, "required": ["name", "hue"]}"#,
     );
-    visit.run("document.querySelector('#add input').focus()");
+    visit.press("a");
     visit.press(&format!("R2-D2{ENTER}"));
     visit.wait_for_text("#add [data-member=hue] .error", "hue is required");
     visit.set_field("#add", "hue", "red");
@@ -617,6 +674,8 @@ fn definition_needs_the_token_that_reading_needs() {
     visit.press(&format!("robots_reader{ENTER}"));
     visit.wait_for_text("#start", "Secrets");
     visit.reload();
+    visit.wait_for_text("#adding-open", "Add to Secrets");
+    visit.open_panel("adding");
     visit.wait_for_text("#add", "Hideout");
     visit.open_fields();
     visit.press_on("Remove Hideout");

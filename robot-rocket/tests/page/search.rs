@@ -19,7 +19,7 @@ fn typing_searches_and_announces_the_result() {
     visit.wait_for_rows(1);
     assert_eq!(visit.run("return location.search"), "?q=R2-K");
     visit.press("?");
-    visit.wait_for_text("#none", "No name contains R2-K?.");
+    visit.wait_for_text("#none", "No robot has all words of R2-K?.");
     assert_eq!(visit.names(), [""; 0]);
     visit.wait_for_announcement("no robots found");
     visit.press(ESCAPE);
@@ -62,6 +62,7 @@ fn special_characters_are_searched_literally() {
         ("#1?", &["#1?"]),
         ("\\", &["\\"]),
         ("🤖", &["🤖"]),
+        ("b a", &["a b", "a+b", "a.b", "a/b"]),
     ] {
         let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
                       box.form.requestSubmit()";

@@ -261,10 +261,18 @@ impl Visit {
         self.wait_for_focus("Name");
     }
 
+    /// Opens a panel, unless it is open.
+    pub(crate) fn open_panel(&self, id: &str) {
+        self.run(&format!(
+            "if (document.querySelector('#{id}').hidden) document.querySelector('#{id}-open').click()"
+        ));
+    }
+
     /// Fills in the form that adds a robot, and sends it. A type is chosen by its first letters.
     #[track_caller]
     pub(crate) fn enter_robot(&self, name: &str, kind: &str, year: &str) {
-        self.tab_to("Name");
+        self.open_panel("adding");
+        self.run("document.querySelector('#add input').focus()");
         self.press(&format!("{name}{TAB}{kind}{TAB}{year}{ENTER}"));
     }
 

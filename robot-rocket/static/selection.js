@@ -1,0 +1,182 @@
+// The robots that are selected in the list, and the bar with what can be done with all of them.
+
+import { announce } from "./announcements.js";
+import { changedAll, erasedAll, reasonOf } from "./changes.js";
+import { whenBack } from "./connection.js";
+import { byId, element, problems, show, shownName, spokenName } from "./elements.js";
+import { Field } from "./fields.js";
+import { showPanel, startPanel } from "./panels.js";
+import { MEMBERS, inNumber, member, onDefined } from "./robot.js";
+import { requestToken } from "./token.js";
+
+/** The selected robots by their ids, as they were read last. */
+const selected = new Map();
+
+/** The robot of each check box. */
+const robots = new WeakMap();
+
+/** The check box that was clicked last, where a range starts. */
+let anchor;
+
+/** The check box of all robots in the document. */
+export const allBox = element("input", {
+  type: "checkbox",
+  "aria-label": "Select all on this page",
+  onclick: () => select(boxes(), allBox.checked),
+});
+
+/** The input of the value for all. */
+let field;
+
+let isBusy = false;
+let listeners;
+
+/** Starts the bar. Of `notified`, `settle` is called with the outcome of each robot, `reload` after an outage, and
+    `focus` returns the element to focus when no robot is selected any more. */
+export function startSelection(notified) {
+  listeners = notified;
+  startPanel("changing", () => byId("changing-member"));
+  startPanel("erasing", () => byId("erasing").querySelector("button"));
+  byId("selection-clear").addEventListener("click", () => {
+    clearSelection();
+    listeners.focus().focus({ preventScroll: true });
+  });
+  byId("changing-member").addEventListener("change", showField);
+  byId("changing").addEventListener("submit", change);
+  byId("erasing").addEventListener("submit", (event) => {
+    event.preventDefault();
+    run("deleted", erasedAll);
+  });
+  byId("table").addEventListener("keydown", (event) => {
+    if (event.target.dataset.action !== "select" || selected.size === 0) return;
+    const isFor = { Delete: "erasing-open", Enter: "changing-open" }[event.key];
+    if (!isFor) return;
+    event.preventDefault();
+    byId(isFor).focus();
+  });
+  onDefined(() => {
+    // A value that no two robots have cannot be set for several.
+    const options = MEMBERS.filter(({ isUnique }) => !isUnique);
+    const shown = options.map(({ key, title }) => element("option", { value: key }, title));
+    byId("changing-member").replaceChildren(...shown);
+    showField();
+  });
+}
+
+/** The check box of a robot. */
+export function selectBox(robot) {
+  const box = element("input", {
+    type: "checkbox",
+    "data-action": "select",
+    "aria-label": `Select ${spokenName(robot.name)}`,
+    checked: selected.has(robot.id),
+    onclick: (event) => {
+      const shown = boxes();
+      const [from, to] = [shown.indexOf(anchor), shown.indexOf(box)].sort((one, other) => one - other);
+      const isRange = event.shiftKey && from !== -1;
+      anchor = box;
+      select(isRange ? shown.slice(from, to + 1) : [box], box.checked);
+    },
+  });
+  robots.set(box, robot);
+  if (selected.has(robot.id)) selected.set(robot.id, robot);
+  return box;
+}
+
+/** Shows how many robots are selected. */
+export function showSelection() {
+  const { size } = selected;
+  show(byId("selection"), size > 0 || byId("selection-result").childElementCount > 0);
+  byId("selection-count").textContent = `${inNumber(size)} selected`;
+  show(byId("selection-actions"), size > 0);
+  if (size === 0) for (const id of ["changing", "erasing"]) showPanel(id, false);
+  byId("changing").querySelector("[type=submit]").textContent = `Change ${inNumber(size)}`;
+  byId("erasing-words").textContent = `Delete ${inNumber(size)}? This cannot be undone.`;
+  byId("erasing").querySelector("[type=submit]").textContent = `Delete ${inNumber(size)}`;
+  const shown = boxes();
+  const checked = shown.filter((box) => box.checked).length;
+  allBox.checked = checked > 0 && checked === shown.length;
+  allBox.indeterminate = checked > 0 && checked < shown.length;
+}
+
+/** Selects no robot. */
+export function clearSelection() {
+  selected.clear();
+  for (const box of boxes()) box.checked = false;
+  byId("selection-result").replaceChildren();
+  showSelection();
+}
+
+/** No longer selects a robot, which was changed or deleted. */
+export function deselect(id) {
+  if (selected.delete(id)) showSelection();
+}
+
+function boxes() {
+  return [...byId("table").querySelectorAll("[data-action=select]")];
+}
+
+function select(some, isSelected) {
+  for (const box of some) {
+    const robot = robots.get(box);
+    box.checked = isSelected;
+    if (isSelected) selected.set(robot.id, robot);
+    else selected.delete(robot.id);
+  }
+  byId("selection-result").replaceChildren();
+  showSelection();
+  announce(byId("selection-count").textContent);
+}
+
+function showField() {
+  field = new Field(member(byId("changing-member").value), "", "shown");
+  byId("changing-value").replaceChildren(field.element);
+}
+
+function change(event) {
+  event.preventDefault();
+  const { key, title, isRequired } = member(field.key);
+  if (isRequired && field.value === "") {
+    field.setError(`${title} is required.`);
+    return field.box.focus();
+  }
+  const values = { [key]: field.value };
+  run("changed", (some, progress) => changedAll(some, values, progress));
+}
+
+/** Does something with all selected robots. Those for which it fails stay selected. */
+async function run(verb, action) {
+  if (isBusy) return;
+  isBusy = true;
+  const some = [...selected.values()];
+  byId("selection-result").replaceChildren();
+  const outcomes = await action(some, (count) => {
+    byId("selection-count").textContent = `${count} of ${inNumber(some.length)}…`;
+  });
+  isBusy = false;
+  const failures = outcomes.filter(({ error }) => error);
+  for (const outcome of outcomes) {
+    if (!outcome.error || !outcome.current) selected.delete(outcome.robot.id);
+    listeners.settle(outcome);
+  }
+  for (const id of ["changing", "erasing"]) showPanel(id, false);
+  showOutcome(verb, some.length, outcomes.length, failures);
+  const { error } = failures.find(({ error }) => error.needsToken || error.isTransient) ?? {};
+  if (error?.needsToken) requestToken(error, () => run(verb, action));
+  else if (error) whenBack(error, listeners.reload);
+}
+
+function showOutcome(verb, count, tried, failures) {
+  const done = verb === "deleted" ? "Deleted" : "Changed";
+  const words = [`${done} ${inNumber(tried - failures.length)}.`];
+  if (failures.length > 0) words.push(`${failures.length} failed.`);
+  if (tried < count) words.push(`${count - tried} not tried.`);
+  const items = failures.map((outcome) => {
+    return element("li", {}, shownName(outcome.robot.name), ` ${reasonOf(outcome, verb)}`);
+  });
+  const parts = items.length > 0 ? [element("h3", {}, words.join(" ")), problems(items)] : [];
+  byId("selection-result").replaceChildren(...parts);
+  showSelection();
+  (items.length > 0 ? byId("selection-count") : listeners.focus()).focus({ preventScroll: true });
+  announce(words.join(" "));
+}
