@@ -6,12 +6,12 @@
 
 use std::future::Future;
 
-use diesel::QueryResult;
+use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
     conditions::conditions,
     define::Index,
-    errors::is_taken,
+    errors::{is_taken, taken},
     fragment::Fragment,
     schema::{YearCount, assigned},
 };
@@ -19,7 +19,7 @@ use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{
         Definition, Entry, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
-        Violations,
+        Violation, Violations,
     },
 };
 
@@ -233,7 +233,7 @@ pub(super) trait Statements: Dialect {
     ) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// Executes a change. The inner result is the id of the robot that was added, changed or
-    /// deleted. After the error of a unique value, [`violations`](Self::violations) finds all such values.
+    /// deleted. After the error of a unique value, [`rejection`](Self::rejection) finds all such values.
     fn apply(
         &mut self,
         definition: &Definition,
@@ -274,35 +274,34 @@ pub(super) trait Statements: Dialect {
     ) -> impl Future<Output = QueryResult<Result<RobotId>>> + Send {
         async move {
             match self.apply(definition, change).await {
-                Err(error) if is_taken(&error) && !definition.has_only_unique_names() => {
-                    let violations = self.violations(definition, change).await?;
-                    violations.map_or(Err(error), |violations| Ok(Err(violations.into())))
-                }
+                Err(error) if is_taken(&error) => self.rejection(definition, change, error).await,
                 result => result,
             }
         }
     }
 
-    /// The unique values of a change that other robots have; `None` if there are none any more.
-    fn violations(
+    /// The rejection of a change by the error of a unique value: because of all values that other robots have.
+    fn rejection(
         &mut self,
         definition: &Definition,
         change: &Change,
-    ) -> impl Future<Output = QueryResult<Option<Violations>>> + Send {
+        error: DieselError,
+    ) -> impl Future<Output = QueryResult<Result<RobotId>>> + Send {
         async move {
-            let value = |field| match change {
-                Change::Insert(draft) => draft.value(field),
-                Change::Update(_, changes) | Change::UpdateIf(_, _, changes) => {
-                    changes.value(field)
-                }
-                Change::Delete(_) | Change::DeleteIf(..) => None,
-            };
+            let violation = taken(&error).filter(|one| *one != Violation::ID_TAKEN);
+            let violation = violation.ok_or(error)?;
+            if definition.has_only_unique_names() {
+                return Ok(Err(violation.into()));
+            }
             let values = definition.unique().filter_map(|field| {
-                let value = value(field)?.into_owned();
+                let value = change.value(field)?.into_owned();
                 Some((field, value))
             });
             let taken = self.taken(values.collect(), change.id()).await?;
-            Ok((!taken.is_empty()).then(|| Violations::taken(&taken)))
+            Ok(Err(match taken[..] {
+                [] => violation.into(),
+                _ => Violations::taken(&taken).into(),
+            }))
         }
     }
 

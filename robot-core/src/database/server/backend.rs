@@ -1,7 +1,7 @@
 //! Interface of a server backend: connecting, and the statements that server stores need.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     future::Future,
     time::{Duration, Instant},
 };
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     catalogue::{Error, Preparation, Result},
     database::{
-        errors::{taken, wrap},
+        errors::wrap,
         migrations::{self, Migrate, MigrationError},
         statements::Statements,
     },
@@ -51,6 +51,9 @@ pub(super) trait Backend: Statements + Sized + 'static {
 
     /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
     const INSERTS_BY_ONE_STATEMENT: bool;
+
+    /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
+    const NEEDS_SAVEPOINTS: bool;
 
     fn parse(url: &str, timeout: Duration) -> Result<Self::Url, UrlError>;
 
@@ -103,50 +106,15 @@ pub(super) trait Backend: Statements + Sized + 'static {
         deadline: Instant,
     ) -> impl Future<Output = QueryResult<Vec<Option<i64>>>> + Send;
 
-    /// Whether [`update_all`](Self::update_all) can execute a change.
-    fn updates_together(definition: &Definition, changes: &ValidChanges) -> bool;
-
-    /// Changes robots with different ids, except those whose new names are taken, and returns the
-    /// results of those that exist. By default with a statement for each, the last one before the
-    /// deadline; one that fails must not roll back the others.
-    fn update_all(
+    /// Changes robots by one statement, if the backend has one, and returns the ids of those that it has changed: not
+    /// of those with values that others have.
+    fn update_free(
         &mut self,
         definition: &Definition,
-        updates: &[(RobotId, &ValidChanges)],
-        deadline: Instant,
-    ) -> impl Future<Output = QueryResult<HashMap<RobotId, Result<()>>>> + Send {
-        async move {
-            let mut updated = HashMap::new();
-            for (id, changes) in updates {
-                check_deadline(deadline)?;
-                let result = match self.update(definition, *id, changes).await {
-                    Ok(0) => continue,
-                    Ok(_) => Ok(()),
-                    Err(error) => Err(taken(&error).ok_or(error)?.into()),
-                };
-                updated.insert(*id, result);
-            }
-            Ok(updated)
-        }
-    }
-
-    /// Deletes robots with different ids, and returns the ids of those that existed. By default with a
-    /// statement for each, the last one before the deadline.
-    fn delete_all(
-        &mut self,
-        ids: &[RobotId],
-        deadline: Instant,
+        updates: BTreeMap<RobotId, &ValidChanges>,
     ) -> impl Future<Output = QueryResult<HashSet<RobotId>>> + Send {
-        async move {
-            let mut deleted = HashSet::new();
-            for id in ids {
-                check_deadline(deadline)?;
-                if self.delete(*id).await? > 0 {
-                    deleted.insert(*id);
-                }
-            }
-            Ok(deleted)
-        }
+        let _ = (definition, updates);
+        async { Ok(HashSet::new()) }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
         },
         slow_statements::stopwatch,
     },
-    model::{Definition, Robot, ValidChanges, ValidDraft},
+    model::{Definition, Robot, ValidDraft},
 };
 
 impl Backend for AsyncMysqlConnection {
@@ -37,6 +37,8 @@ impl Backend for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
     const INSERTS_BY_ONE_STATEMENT: bool = false;
+
+    const NEEDS_SAVEPOINTS: bool = false;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = Some((
         "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 10) AS CHAR)",
@@ -96,11 +98,6 @@ impl Backend for AsyncMysqlConnection {
         deadline: Instant,
     ) -> QueryResult<Vec<Option<i64>>> {
         statements::insert_all(self, definition, drafts, deadline).await
-    }
-
-    /// Each update has a statement.
-    fn updates_together(definition: &Definition, _: &ValidChanges) -> bool {
-        definition.has_only_unique_names()
     }
 }
 

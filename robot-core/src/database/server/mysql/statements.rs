@@ -7,7 +7,7 @@ use std::{
 };
 
 use diesel::{
-    QueryDsl, QueryResult,
+    ExpressionMethods, QueryDsl, QueryResult,
     dsl::sql,
     result::{DatabaseErrorKind, Error as DieselError},
     sql_types::BigInt,
@@ -205,9 +205,7 @@ pub(super) async fn insert_all(
         check_deadline(deadline)?;
         inserted.extend(insert_free(connection, definition, drafts).await?);
     }
-    // After all inserts: the first read fixes the snapshot of the transaction, and a name that another
-    // transaction gives up later still belongs to its robot there. A name that is taken fixes it earlier, but
-    // only `apply_all` has several chunks, and fails then.
+    // After all inserts: the first read may fix the snapshot of the transaction.
     let mut ids = HashMap::new();
     for drafts in inserted.chunks(ROWS) {
         check_deadline(deadline)?;
@@ -262,6 +260,8 @@ async fn ids_by_name(
 ) -> QueryResult<HashMap<String, i64>> {
     let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
     let found = robots::table.filter(has_name_of(&names));
+    // The last one of equal names stays: an older one was deleted since the snapshot began.
+    let found = found.order(robots::id.asc());
     let found = found.select((robots::name, robots::id)).load(connection);
     Ok(found.await?.into_iter().collect())
 }

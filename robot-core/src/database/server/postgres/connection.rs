@@ -1,7 +1,7 @@
 //! Connections to PostgreSQL and their settings.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     time::{Duration, Instant},
 };
 
@@ -15,10 +15,9 @@ use diesel_async::{
 
 use super::{migrations::SEARCH_INDEX, pooler::check_sessions, statements, url::PostgresUrl};
 use crate::{
-    catalogue::{Preparation, Result},
+    catalogue::Preparation,
     database::{
         migrations::MigrationError,
-        schema::ChangedColumns,
         server::{
             backend::{Backend, Purpose, load_robots, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
@@ -26,7 +25,7 @@ use crate::{
         },
         slow_statements::stopwatch,
     },
-    model::{Definition, Field, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 impl Backend for AsyncPgConnection {
@@ -43,6 +42,8 @@ impl Backend for AsyncPgConnection {
     const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
     const INSERTS_BY_ONE_STATEMENT: bool = true;
+
+    const NEEDS_SAVEPOINTS: bool = true;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
 
@@ -113,25 +114,12 @@ impl Backend for AsyncPgConnection {
         statements::insert_all(self, definition, drafts).await
     }
 
-    /// The statement finds names that are taken, and has no NULL for a value that is removed.
-    fn updates_together(definition: &Definition, changes: &ValidChanges) -> bool {
-        let mut unique = definition.unique().filter(|field| *field != Field::NAME);
-        definition.has_unique_names()
-            && !unique.any(|field| changes.value(field).is_some())
-            && !ChangedColumns::new(definition, changes).has_null()
-    }
-
-    async fn update_all(
+    async fn update_free(
         &mut self,
         definition: &Definition,
-        updates: &[(RobotId, &ValidChanges)],
-        _: Instant,
-    ) -> QueryResult<HashMap<RobotId, Result<()>>> {
-        statements::update_all(self, definition, updates).await
-    }
-
-    async fn delete_all(&mut self, ids: &[RobotId], _: Instant) -> QueryResult<HashSet<RobotId>> {
-        statements::delete_all(self, ids).await
+        updates: BTreeMap<RobotId, &ValidChanges>,
+    ) -> QueryResult<HashSet<RobotId>> {
+        statements::update_free(self, definition, updates).await
     }
 }
 

@@ -2,20 +2,14 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
 };
 
-use diesel::{
-    ExpressionMethods, QueryDsl, QueryResult,
-    dsl::sql,
-    sql_query,
-    sql_types::{BigInt, Bool},
-};
+use diesel::{QueryResult, dsl::sql, sql_query, sql_types::BigInt};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
 use crate::{
-    catalogue::Result,
     database::{
         conditions::expression,
         define::Index,
@@ -27,7 +21,7 @@ use crate::{
     },
     model::{
         Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, RobotId, ValidChanges,
-        ValidDraft, Violation, fold,
+        ValidDraft, fold,
     },
 };
 
@@ -259,12 +253,13 @@ pub(super) async fn insert_all(
     Ok(ids)
 }
 
-/// Changes the robots that exist and whose new names are free, by one statement.
-pub(super) async fn update_all(
+/// Changes the robots that exist and whose new names are free, by one statement: not those with a new value of another
+/// unique field, or with a value that is removed.
+pub(super) async fn update_free(
     connection: &mut AsyncPgConnection,
     definition: &Definition,
-    updates: &[(RobotId, &ValidChanges)],
-) -> QueryResult<HashMap<RobotId, Result<()>>> {
+    updates: BTreeMap<RobotId, &ValidChanges>,
+) -> QueryResult<HashSet<RobotId>> {
     #[derive(Serialize)]
     struct Update<'a> {
         id: i64,
@@ -275,61 +270,49 @@ pub(super) async fn update_all(
         own: Option<String>,
         sets_own_text: bool,
     }
-    let rows = updates.iter().map(|(id, changes)| {
+    let sets_unique = |changes: &ValidChanges| {
+        let mut unique = definition.unique().filter(|field| *field != Field::NAME);
+        unique.any(|field| changes.value(field).is_some())
+    };
+    let rows = updates.into_iter().filter_map(|(id, changes)| {
+        let columns = ChangedColumns::new(definition, changes);
+        if columns.has_null() || sets_unique(changes) {
+            return None;
+        }
         let (merges, own) = match changes.own(definition) {
             OwnChange::None => (None, None),
             OwnChange::Set(own) => (Some(false), own),
             OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
         };
-        let columns = ChangedColumns::new(definition, changes);
-        Update {
+        Some(Update {
             id: id.get(),
             sets_own_text: columns.sets_own_text(),
             columns,
             merges,
             own,
-        }
+        })
     });
-    let rows = json(&rows.collect::<Vec<_>>())?;
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() || !definition.has_unique_names() {
+        return Ok(HashSet::new());
+    }
     let (before, after) = AsyncPgConnection::MERGE;
     let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
-    let update = update.text(rows).sql(format!(
+    let update = update.text(json(&rows)?).sql(format!(
         "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
              sets_own_text boolean, merges boolean, own text)),
          taken AS (SELECT new.id FROM new JOIN robots USING (id)
-             JOIN robots AS other ON other.name = new.name AND other.id <> new.id),
-         updated AS (UPDATE robots SET name = coalesce(new.name, robots.name),
-             type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
-             search_text = coalesce(new.search_text, robots.search_text),
-             own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
-             own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
-                 ELSE robots.own END,
-             revision = robots.revision + 1
-             FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
-             RETURNING robots.id)
-         SELECT id, true FROM updated UNION ALL SELECT id, false FROM taken"
+           JOIN robots AS other ON other.name = new.name AND other.id <> new.id)
+         UPDATE robots SET name = coalesce(new.name, robots.name),
+           type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
+           search_text = coalesce(new.search_text, robots.search_text),
+           own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
+           own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
+               ELSE robots.own END,
+           revision = robots.revision + 1
+         FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
+         RETURNING robots.id"
     ));
-    let rows: Vec<(i64, bool)> = Rows::<(BigInt, Bool)>::of(update).load(connection).await?;
-    let result = |(id, is_updated)| {
-        let result = if is_updated {
-            Ok(())
-        } else {
-            Err(Violation::NAME_TAKEN.into())
-        };
-        Some((RobotId::new(id)?, result))
-    };
-    Ok(rows.into_iter().filter_map(result).collect())
-}
-
-/// Deletes the robots that exist, by one statement.
-pub(super) async fn delete_all(
-    connection: &mut AsyncPgConnection,
-    ids: &[RobotId],
-) -> QueryResult<HashSet<RobotId>> {
-    let ids: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    let ids: Vec<_> = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
-        .returning(robots::id)
-        .get_results(connection)
-        .await?;
+    let ids: Vec<i64> = Rows::<BigInt>::of(update).load(connection).await?;
     Ok(ids.into_iter().filter_map(RobotId::new).collect())
 }

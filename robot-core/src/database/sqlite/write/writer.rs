@@ -163,7 +163,7 @@ impl Write {
     /// The draft, if it is to be inserted.
     fn draft(&self) -> Option<&ValidDraft> {
         match &self.work {
-            Work::Change(change) => draft(change),
+            Work::Change(change) => change.draft(),
             Work::All(..) | Work::Restore(..) | Work::Define(..) => None,
         }
     }
@@ -207,10 +207,10 @@ fn apply_all(
     definition: &Definition,
     changes: &[Change],
 ) -> QueryResult<Vec<RobotId>> {
-    let drafts = changes.iter().filter_map(draft);
+    let drafts = changes.iter().filter_map(Change::draft);
     let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
-    let apply = |change| {
-        match draft(change).and_then(|_| inserted.next().flatten()) {
+    let apply = |change: &Change| {
+        match change.draft().and_then(|_| inserted.next().flatten()) {
             Some(number) => assigned(number),
             // An insert with a value that is taken fails again, with its error.
             None => now(connection.apply_alone(definition, change))?,
@@ -218,14 +218,6 @@ fn apply_all(
         .map_err(wrap)
     };
     changes.iter().map(apply).collect()
-}
-
-/// The draft that a change inserts.
-fn draft(change: &Change) -> Option<&ValidDraft> {
-    match change {
-        Change::Insert(draft) => Some(draft),
-        _ => None,
-    }
 }
 
 /// Runs a write, or consecutive inserts by one statement. The error is as that of [`Write::run`].
