@@ -17,8 +17,10 @@ use crate::{
     catalogue::{Error, Preparation, Result},
     database::{
         errors::wrap,
+        fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
-        statements::Statements,
+        schema::SearchTexts,
+        statements::{Dialect, unindexed},
     },
     model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };
@@ -33,7 +35,7 @@ pub(super) enum Purpose {
 }
 
 /// A connection to a kind of database server.
-pub(super) trait Backend: Statements + Sized + 'static {
+pub(super) trait Backend: Dialect + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
 
@@ -76,12 +78,6 @@ pub(super) trait Backend: Statements + Sized + 'static {
     /// are not limited.
     fn set_limits(&mut self, limits: Limits) -> impl Future<Output = QueryResult<()>> + Send;
 
-    /// The robots with these ids, in any order, by one statement.
-    fn get_all(&mut self, ids: &[i64]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
-
-    /// The robots with these names, in any order, by one statement.
-    fn find_all(&mut self, names: &[&str]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
-
     /// Adds robots without a search text to the search index, unless they were changed. By default with
     /// a statement for each.
     fn index_all(
@@ -91,7 +87,20 @@ pub(super) trait Backend: Statements + Sized + 'static {
     ) -> impl Future<Output = QueryResult<()>> + Send {
         async move {
             for robot in robots {
-                self.index(definition, robot).await?;
+                let SearchTexts { name, own } = SearchTexts::of_robot(definition, robot);
+                let update = Fragment::new("UPDATE robots SET search_text = ")
+                    .text(name.unwrap_or_default());
+                let update = match own {
+                    Some(own) => update.sql(", own_text = ").text(own),
+                    None => update.sql(", own_text = NULL"),
+                };
+                let update = update
+                    .sql(" WHERE search_text IS NULL AND id = ")
+                    .number(robot.id().get());
+                let update = update
+                    .sql(" AND revision = ")
+                    .number(robot.revision().get());
+                self.change(update).await?;
             }
             Ok(())
         }
@@ -166,7 +175,7 @@ pub(super) async fn index_names<B: Backend>(
     const NAMES: i64 = 1000;
     const LIMIT: Duration = Duration::from_secs(20);
     let mut index = async || -> QueryResult<bool> {
-        let rows = connection.unindexed(NAMES).await?;
+        let rows = unindexed(connection, NAMES).await?;
         connection.batch("BEGIN").await?;
         connection.index_all(definition, &rows).await?;
         connection.batch("COMMIT").await?;
@@ -192,16 +201,3 @@ pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
         "the changes of a batch take too long",
     )))
 }
-
-/// Loads the robots that meet a condition. A macro for the reason that
-/// [`impl_statements`](crate::database::statements::impl_statements) is one.
-macro_rules! load_robots {
-    ($connection:expr, $condition:expr) => {{
-        use $crate::database::schema::{Row, robot, robots};
-        let rows = robots::table.filter($condition).select(Row::as_select());
-        let rows = rows.load($connection).await?;
-        rows.into_iter().map(robot).collect()
-    }};
-}
-
-pub(super) use load_robots;

@@ -20,6 +20,7 @@ use crate::{
         define::KnownDefinition,
         errors::{is_taken, wrap},
         schema::assigned,
+        statements::{self, apply_alone, rejection},
     },
     model::{Definition, RobotId, ValidDraft, Violation},
 };
@@ -70,7 +71,7 @@ impl<B: Backend> Work<B> for Changes {
         if let [change] = changes
             && let Some(connection) = connection.autocommit()
         {
-            return Ok(vec![connection.apply_alone(definition, change).await?]);
+            return Ok(vec![apply_alone(connection, definition, change).await?]);
         }
         let are_inserts = changes.iter().all(|change| change.id().is_none());
         if B::INSERTS_BY_ONE_STATEMENT
@@ -169,17 +170,17 @@ async fn apply_separately<B: Backend>(
 ) -> QueryResult<Result<RobotId>> {
     let is_set = |field| change.value(field).is_some();
     if !B::NEEDS_SAVEPOINTS {
-        return connection.apply_alone(definition, change).await;
+        return apply_alone(connection, definition, change).await;
     }
     if !definition.unique().any(is_set) {
-        return connection.apply(definition, change).await;
+        return statements::apply(connection, definition, change).await;
     }
     connection.batch("SAVEPOINT before_change").await?;
-    match connection.apply(definition, change).await {
+    match statements::apply(connection, definition, change).await {
         Err(error) if is_taken(&error) => {
             let rollback = "ROLLBACK TO SAVEPOINT before_change";
             connection.batch(rollback).await?;
-            connection.rejection(definition, change, error).await
+            rejection(connection, definition, change, error).await
         }
         result => result,
     }
@@ -255,7 +256,10 @@ mod tests {
         assert!(rejected.eq(["rejected", "", "", "", "not found"]));
         let mut names = Vec::new();
         for id in [a, b, c] {
-            let robot = connection.inner().get(id).await.unwrap().unwrap();
+            let robot = statements::get(connection.inner(), id)
+                .await
+                .unwrap()
+                .unwrap();
             names.push(robot.name().to_owned());
         }
         assert_eq!(names, ["a2", "b2", "c"]);

@@ -5,9 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::{
-    ExpressionMethods, QueryDsl, QueryResult, SelectableHelper, dsl::sql, sql_types::Text,
-};
+use diesel::{QueryResult, dsl::sql, sql_types::Text};
 use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
@@ -19,7 +17,7 @@ use crate::{
     database::{
         migrations::MigrationError,
         server::{
-            backend::{Backend, Purpose, load_robots, prepare},
+            backend::{Backend, Purpose, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
             limits::{Limits, Plans},
         },
@@ -91,14 +89,6 @@ impl Backend for AsyncPgConnection {
             lock = limits.lock.as_millis()
         ))
         .await
-    }
-
-    async fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, robots::id.eq_any(ids))
-    }
-
-    async fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, robots::name.eq_any(names))
     }
 
     async fn index_all(&mut self, definition: &Definition, robots: &[Robot]) -> QueryResult<()> {

@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, HashSet},
 };
 
-use diesel::{QueryResult, dsl::sql, sql_query, sql_types::BigInt};
+use diesel::{QueryResult, sql_types::BigInt};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
@@ -13,8 +13,8 @@ use crate::{
     database::{
         conditions::expression,
         define::Index,
+        execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
-        impl_statements::impl_statements,
         schema::{ChangedColumns, DraftRow, RobotRow, SearchTexts, robots},
         statements::Dialect,
         trigrams::trigrams,
@@ -28,13 +28,15 @@ use crate::{
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 
-impl_statements!(AsyncPgConnection, awaited);
+impl_execute!(AsyncPgConnection, awaited);
 
 impl Dialect for AsyncPgConnection {
     const MERGE: (&str, &str) = (
         "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ",
         "::jsonb)::text, '{}')",
     );
+
+    const LAST_ID: &str = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('robots', 'id')::regclass), 0)";
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
@@ -128,17 +130,12 @@ impl Dialect for AsyncPgConnection {
             "::json) AS new (id bigint, name text, type text, year bigint, revision bigint, search_text text,
              own_text text, own text)",
         );
-        Rows::<()>::of(insert).execute(self).await.map(drop)
-    }
-
-    async fn last_id(&mut self) -> QueryResult<i64> {
-        let query = format!("SELECT coalesce(pg_sequence_last_value({SEQUENCE}), 0)");
-        sql::<BigInt>(&query).get_result(self).await
+        self.change(insert).await.map(drop)
     }
 
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
-        let raise = sql_query(format!("SELECT setval({SEQUENCE}, $1)"));
-        raise.bind::<BigInt, _>(id).execute(self).await.map(drop)
+        let raise = Fragment::new(format!("SELECT setval({SEQUENCE}, ")).number(id);
+        self.numbers(raise.sql(")")).await.map(drop)
     }
 
     /// Blocks inserts, so that none is assigned an id between the look at the sequence and its change.
@@ -207,7 +204,7 @@ pub(super) async fn index_all(
         "::json) AS new (id bigint, revision bigint, folded text, own_text text)
          WHERE robots.id = new.id AND robots.revision = new.revision AND search_text IS NULL",
     );
-    Rows::<()>::of(update).execute(connection).await.map(drop)
+    connection.change(update).await.map(drop)
 }
 
 /// Inserts robots by one statement, except those with values that others have.
@@ -313,6 +310,6 @@ pub(super) async fn update_free(
          FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
          RETURNING robots.id"
     ));
-    let ids: Vec<i64> = Rows::<BigInt>::of(update).load(connection).await?;
+    let ids = connection.numbers(update).await?;
     Ok(ids.into_iter().filter_map(RobotId::new).collect())
 }

@@ -30,7 +30,7 @@ use crate::{
         measuring::{CommitMetrics, QueueMetrics},
         restore::restore,
         schema::assigned,
-        statements::{Statements, now},
+        statements::{apply_alone, now},
     },
     metrics::SQLITE_COMMIT_START,
     model::{Definition, RobotId, ValidDraft},
@@ -131,7 +131,7 @@ impl Write {
         definition: &Definition,
     ) -> QueryResult<()> {
         let result = match &self.work {
-            Work::Change(change) => now(connection.apply_alone(definition, change)),
+            Work::Change(change) => now(apply_alone(connection, definition, change)),
             Work::All(changes, ids) => in_savepoint(connection, |connection| {
                 apply_all(connection, definition, changes)
             })
@@ -213,7 +213,7 @@ fn apply_all(
         match change.draft().and_then(|_| inserted.next().flatten()) {
             Some(number) => assigned(number),
             // An insert with a value that is taken fails again, with its error.
-            None => now(connection.apply_alone(definition, change))?,
+            None => now(apply_alone(connection, definition, change))?,
         }
         .map_err(wrap)
     };
