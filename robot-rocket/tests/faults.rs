@@ -34,6 +34,7 @@ mod faults {
     pub(crate) mod database_tls;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_urls;
+    pub(crate) mod definitions;
     pub(crate) mod disk;
     pub(crate) mod files;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
@@ -116,6 +117,7 @@ fn tests() -> Vec<Test> {
         kills::kill_keeps_acknowledged_and_no_rejected_writes,
         kills::kill_during_start_leaves_a_usable_file,
         kills::kill_during_an_atomic_import_leaves_all_or_none,
+        definitions::kill_leaves_a_complete_definition_on_sqlite,
         stops::stop_under_load_finishes_requests_in_progress,
         full_disk::full_disk_rejects_writes_until_there_is_space,
         full_disk::server_that_ends_on_a_full_disk_loses_nothing,
@@ -156,6 +158,7 @@ fn tests_with_database_servers() -> Vec<Test> {
         shared_database::servers_on_one_database_agree,
         server_migrations::kill_at_any_message_keeps_the_database_usable,
         server_migrations::killed_database_completes_the_migration_later,
+        definitions::kill_leaves_a_complete_definition,
         database_stops::stop_while_connecting_succeeds,
         locks::locked_robot_rejects_only_its_writes,
         locks::writes_to_a_locked_robot_do_not_block_reads,

@@ -1,5 +1,7 @@
 //! A single change of a catalogue, as a value.
 
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+use crate::model::{Field, Value};
 use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
@@ -41,6 +43,25 @@ impl Change {
             | Self::UpdateIf(id, ..)
             | Self::Delete(id)
             | Self::DeleteIf(id, _) => Some(*id),
+        }
+    }
+
+    /// The draft of an insert.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) const fn draft(&self) -> Option<&ValidDraft> {
+        match self {
+            Self::Insert(draft) => Some(draft),
+            _ => None,
+        }
+    }
+
+    /// The new value of a field.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
+        match self {
+            Self::Insert(draft) => draft.value(field),
+            Self::Update(_, changes) | Self::UpdateIf(_, _, changes) => changes.value(field),
+            Self::Delete(_) | Self::DeleteIf(..) => None,
         }
     }
 }

@@ -11,7 +11,8 @@ use super::{
     conditions::expression,
     errors::{UNIQUE, wrap},
     fragment::Fragment,
-    statements::{Dialect, Statements},
+    schema::total,
+    statements::{Dialect, Grouping, count, ids, other_definition},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition, define::Step},
@@ -45,9 +46,9 @@ impl KnownDefinition {
     }
 
     /// Reads the definition of the database, if another process may have changed it.
-    pub(super) async fn refresh<C: Statements>(&self, connection: &mut C) -> QueryResult<()> {
+    pub(super) async fn refresh<C: Dialect>(&self, connection: &mut C) -> QueryResult<()> {
         let known = self.get().revision();
-        if let Some((revision, document)) = connection.other_definition(known.get()).await? {
+        if let Some((revision, document)) = other_definition(connection, known.get()).await? {
             self.set(parse(revision, &document)?);
         }
         Ok(())
@@ -98,11 +99,11 @@ fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
 }
 
 /// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
-pub(super) async fn prepare<C: Statements>(
+pub(super) async fn prepare<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let present = match connection.other_definition(0).await? {
+    let present = match other_definition(connection, 0).await? {
         Some((revision, document)) => parse(revision, &document)?,
         None => {
             return Err(wrap(Error::store(
@@ -131,13 +132,11 @@ pub(super) async fn prepare<C: Statements>(
                 )
             }
         };
-        let robots = connection
-            .count(&Filter::all(), Some(condition.clone()))
-            .await?;
+        let excluding = Some(condition.clone());
+        let robots = total(count(connection, &Filter::all(), excluding, Grouping::All).await?);
         if robots > 0 {
-            let ids = connection.ids(condition, IDS).await?;
+            let ids = ids(connection, condition, IDS).await?;
             let ids: Vec<_> = ids.into_iter().filter_map(RobotId::new).collect();
-            let robots = robots.unsigned_abs();
             let error = Error::definition_conflict(field, conflict, robots, ids);
             return Err(wrap(error));
         }
@@ -147,7 +146,7 @@ pub(super) async fn prepare<C: Statements>(
 }
 
 /// Changes the definition in the transaction of the caller, on a database whose changes of tables are part of it.
-pub(super) async fn define<C: Statements>(
+pub(super) async fn define<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
@@ -158,7 +157,7 @@ pub(super) async fn define<C: Statements>(
 }
 
 /// Stores a definition, if the present one is still the same. The caller commits the transaction.
-pub(super) async fn store<C: Statements>(
+pub(super) async fn store<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
     present: &Definition,
@@ -172,7 +171,7 @@ pub(super) async fn store<C: Statements>(
         .sql(", document = ")
         .text(document);
     let update = update.sql(" WHERE revision = ").number(revision.get());
-    if connection.execute(update).await? == 0 {
+    if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
     let dropped = redefinition.steps(present).filter_map(|step| match step {
@@ -190,7 +189,7 @@ pub(super) async fn store<C: Statements>(
             "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
         ));
         let update = update.text(patch).sql(format!("{after} WHERE "));
-        connection.execute(update.then(have_values)).await?;
+        connection.change(update.then(have_values)).await?;
     }
     let is_searched = |definition: &Definition, field: Field| {
         let field = definition.field(field.name());
@@ -201,7 +200,7 @@ pub(super) async fn store<C: Statements>(
         all.filter(|field| is_searched(&definition, *field) != is_searched(present, *field));
     if let Some(have_values) = changed.map(has_value::<C>).reduce(Fragment::or) {
         let reset = Fragment::new("UPDATE robots SET search_text = NULL, own_text = NULL WHERE ");
-        connection.execute(reset.then(have_values)).await?;
+        connection.change(reset.then(have_values)).await?;
     }
     Ok(definition.with_revision(revision.next()))
 }
@@ -220,7 +219,7 @@ fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
 }
 
 /// Creates the indexes of a definition that do not exist.
-async fn create_indexes<C: Statements>(
+async fn create_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
 ) -> QueryResult<()> {
@@ -240,7 +239,7 @@ async fn create_indexes<C: Statements>(
 }
 
 /// Drops the indexes that a definition does not have.
-pub(super) async fn drop_indexes<C: Statements>(
+pub(super) async fn drop_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
 ) -> QueryResult<()> {
@@ -255,7 +254,7 @@ pub(super) async fn drop_indexes<C: Statements>(
 
 /// Repairs the indexes, on a database whose changes of tables are not transactional.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) async fn repair<C: Statements>(
+pub(super) async fn repair<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
 ) -> QueryResult<()> {

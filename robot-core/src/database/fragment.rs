@@ -1,19 +1,18 @@
-//! SQL with values: conditions on robots, and queries.
+//! SQL with values: conditions, statements and queries.
 
 use std::{borrow::Cow, marker::PhantomData};
 
 use diesel::{
-    AppearsOnTable, Expression, QueryResult,
+    QueryResult,
     backend::Backend,
-    expression::{ValidGrouping, is_aggregate},
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     result::Error as DieselError,
     serialize::ToSql,
-    sql_types::{BigInt, Bool, HasSqlType, Text},
+    sql_types::{BigInt, HasSqlType, Text},
 };
 use serde::Serialize;
 
-/// SQL with values. As an expression, it is a condition on the table of robots.
+/// SQL with values.
 #[derive(Clone)]
 pub(super) struct Fragment<'a> {
     parts: Vec<Part<'a>>,
@@ -84,22 +83,6 @@ impl<'a> Fragment<'a> {
         joined.parts.extend(other.parts);
         joined.sql(")")
     }
-}
-
-impl Expression for Fragment<'_> {
-    type SqlType = Bool;
-}
-
-impl<T> AppearsOnTable<T> for Fragment<'_> {}
-
-impl<G> ValidGrouping<G> for Fragment<'_> {
-    type IsAggregate = is_aggregate::Never;
-}
-
-impl QueryId for Fragment<'_> {
-    type QueryId = ();
-
-    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 impl<B> QueryFragment<B> for Fragment<'_>

@@ -7,8 +7,8 @@
 mod conditions;
 mod define;
 mod errors;
+mod execute;
 mod fragment;
-mod impl_statements;
 mod locks;
 mod measuring;
 mod migrations;

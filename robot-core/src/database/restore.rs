@@ -7,7 +7,7 @@ use diesel::{
 
 use super::{
     errors::{taken, wrap},
-    statements::Statements,
+    statements::{Dialect, exists, last_id, taken_fields},
 };
 use crate::{
     catalogue::Restoration,
@@ -18,13 +18,13 @@ use crate::{
 const ROWS: usize = 1000;
 
 /// Restores robots, in a transaction that the caller begins and ends.
-pub(super) async fn restore<C: Statements>(
+pub(super) async fn restore<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     restoration: &Restoration,
 ) -> QueryResult<()> {
     let last = restoration.last_id().map_or(0, RobotId::get);
-    let raises_last = last > connection.last_id().await?;
+    let raises_last = last > last_id(connection).await?;
     if raises_last {
         connection.lock_ids().await?;
     }
@@ -32,14 +32,14 @@ pub(super) async fn restore<C: Statements>(
         insert(connection, definition, robots).await?;
     }
     // Last, because a sequence keeps its new value if the transaction fails.
-    if raises_last && last > connection.last_id().await? {
+    if raises_last && last > last_id(connection).await? {
         connection.raise_last_id(last).await?;
     }
     Ok(())
 }
 
 /// Inserts rows by one statement. If an id or a name is taken, retries row by row to find which.
-async fn insert<C: Statements>(
+async fn insert<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     robots: &[Robot],
@@ -62,7 +62,7 @@ async fn insert<C: Statements>(
 
 /// Inserts a row. If its id and its name are taken, the error is that of the id: a server may check either
 /// first, and the order changes when an index is created again.
-async fn insert_one<C: Statements>(
+async fn insert_one<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     robot: &Robot,
@@ -72,15 +72,11 @@ async fn insert_one<C: Statements>(
     if let Err(error) = inserted.await {
         let violation = taken(&error).ok_or(error)?;
         connection.batch("ROLLBACK TO SAVEPOINT before_row").await?;
-        let values = definition.unique().filter_map(|field| {
-            let value = robot.value(&field)?.into_owned();
-            Some((field, value))
-        });
-        let values = values.collect();
-        let violation = if connection.exists(robot.id()).await? {
+        let violation = if exists(connection, robot.id()).await? {
             Violation::ID_TAKEN
         } else {
-            let taken = connection.taken(values, None).await?;
+            let value = |field| robot.value(&field);
+            let taken = taken_fields(connection, definition, value, None).await?;
             let first = taken
                 .first()
                 .map(|field| Violation::new(*field, Rule::Taken));

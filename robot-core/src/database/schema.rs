@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use diesel::prelude::*;
 use serde::Serialize;
 
-use super::errors::wrap;
+use super::{errors::wrap, fragment::Fragment};
 use crate::{
     catalogue::{Error, Summary, ValueCount, counted_values},
     model::{
@@ -34,9 +34,15 @@ diesel::table! {
     }
 }
 
+/// The columns of a [`Row`].
+pub(super) const ROBOT: &str =
+    "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own";
+
+/// The columns of an [`entry`].
+pub(super) const ENTRY: &str = "robots.id, robots.name";
+
 /// A row as it is read.
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = robots)]
+#[derive(Queryable)]
 pub(super) struct Row {
     id: i64,
     name: String,
@@ -120,8 +126,7 @@ pub(super) struct RobotRow<'a> {
 }
 
 /// The columns that change.
-#[derive(AsChangeset, Serialize)]
-#[diesel(table_name = robots)]
+#[derive(Serialize)]
 #[expect(clippy::option_option, reason = "the inner one is NULL")]
 pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
@@ -162,21 +167,6 @@ impl<'a> RobotRow<'a> {
             own: robot.own().to_json(definition),
         }
     }
-
-    /// A row that is deleted in the transaction that inserts it.
-    #[cfg(feature = "mysql")]
-    pub(super) fn temporary(id: i64, name: &'a str) -> Self {
-        Self {
-            id,
-            name,
-            robot_type: None,
-            year: None,
-            revision: Revision::FIRST.get(),
-            search_text: None,
-            own_text: None,
-            own: None,
-        }
-    }
 }
 
 impl<'a> ChangedColumns<'a> {
@@ -207,6 +197,28 @@ impl<'a> ChangedColumns<'a> {
                 .or(changes.removes(Field::YEAR).then_some(None)),
             search_text,
             own_text,
+        }
+    }
+
+    /// Appends their assignments to a statement.
+    pub(super) fn assign(self, mut update: Fragment<'a>) -> Fragment<'a> {
+        let texts = [
+            ("name", self.name.map(|name| Some(name.into()))),
+            ("type", self.robot_type.map(|text| text.map(Cow::from))),
+            ("search_text", self.search_text),
+            ("own_text", self.own_text.map(|text| text.map(Cow::from))),
+        ];
+        for (column, value) in texts {
+            update = match value {
+                None => update,
+                Some(None) => update.sql(format!(", {column} = NULL")),
+                Some(Some(text)) => update.sql(format!(", {column} = ")).text(text),
+            };
+        }
+        match self.year {
+            None => update,
+            Some(None) => update.sql(", year = NULL"),
+            Some(Some(year)) => update.sql(", year = ").number(year),
         }
     }
 
@@ -243,24 +255,27 @@ pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
     Ok(Entry::new(stored_id(id)?, name))
 }
 
-/// A type, a year, and the number of robots.
-pub(super) type YearCount = (Option<String>, Option<i64>, i64);
+/// A text and a number that robots have in common, and the number of these robots.
+pub(super) type Group = (Option<String>, Option<i64>, i64);
 
-/// The summary of rows with type, year and number.
-pub(super) fn summary(rows: impl IntoIterator<Item = YearCount>) -> Summary {
-    Summary::new(
-        rows.into_iter()
-            .map(|(robot_type, year, count)| (robot_type, year, count.unsigned_abs())),
-    )
+/// The number of all robots of groups.
+pub(super) fn total(groups: Vec<Group>) -> u64 {
+    groups
+        .into_iter()
+        .map(|(_, _, count)| count.unsigned_abs())
+        .sum()
+}
+
+/// The summary of groups by type and year.
+pub(super) fn summary(groups: Vec<Group>) -> Summary {
+    let groups = groups.into_iter();
+    Summary::new(groups.map(|(robot_type, year, count)| (robot_type, year, count.unsigned_abs())))
 }
 
 /// The numbers of robots by the values of a field, which are texts or truth values.
-pub(super) fn value_counts(
-    field: Field,
-    rows: impl IntoIterator<Item = (Option<String>, i64)>,
-) -> Vec<ValueCount> {
+pub(super) fn value_counts(field: Field, groups: Vec<Group>) -> Vec<ValueCount> {
     let is_text = field.kind().is_text();
-    let counts = rows.into_iter().map(|(value, count)| {
+    let counts = groups.into_iter().map(|(value, _, count)| {
         let value = value.map(|text| {
             if is_text {
                 Value::from(text)

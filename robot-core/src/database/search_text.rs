@@ -6,7 +6,10 @@ use std::borrow::Cow;
 
 use diesel::QueryResult;
 
-use super::{fragment::Fragment, statements::Statements};
+use super::{
+    fragment::Fragment,
+    statements::{self, Dialect},
+};
 use crate::{catalogue::Filter, model::fold};
 
 /// The texts of a filter.
@@ -23,7 +26,7 @@ pub(super) struct TextSearch<'a> {
 impl<'a> TextSearch<'a> {
     /// `None` if every robot meets the conditions. The statement of the condition must see the same snapshot
     /// of the database.
-    pub(super) async fn new<C: Statements>(
+    pub(super) async fn new<C: Dialect>(
         connection: &mut C,
         filter: &'a Filter,
     ) -> QueryResult<Option<Self>> {
@@ -40,7 +43,7 @@ impl<'a> TextSearch<'a> {
         let mut unindexed = None;
         if is_folded(filter) {
             let matcher = filter.matcher();
-            let robots = connection.unindexed(i64::MAX).await?;
+            let robots = statements::unindexed(connection, i64::MAX).await?;
             let matching = robots.iter().filter(|robot| matcher.matches(robot));
             unindexed = Some(matching.map(|robot| robot.id().get()).collect());
         }
@@ -62,7 +65,7 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    pub(super) fn condition<C: Statements>(&self) -> Fragment<'_> {
+    pub(super) fn condition<C: Dialect>(&self) -> Fragment<'_> {
         let name = (!self.text.is_empty()).then(|| {
             if self.is_folded {
                 C::search_text_contains(&self.text)

@@ -1,25 +1,22 @@
-//! Statements about robots. [`Statements`] are the same for every backend; [`Dialect`] is what a
-//! backend implements itself.
-//!
-//! Statements are futures. Those of a database server wait for its answers. Those of SQLite never wait:
-//! [`now`] returns their results.
+//! Statements about robots, which are the same for every backend. [`Dialect`] is what a backend implements itself.
 
 use std::future::Future;
 
-use diesel::QueryResult;
+use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
-    conditions::conditions,
+    conditions::{Part, conditions, expression, order},
     define::Index,
-    errors::is_taken,
+    errors::{is_taken, taken},
+    execute::Execute,
     fragment::Fragment,
-    schema::{YearCount, assigned},
+    schema::{ChangedColumns, ENTRY, Group, ROBOT, assigned},
 };
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{
-        Definition, Entry, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
-        Violations,
+        Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, ValidDraft,
+        Value, Violation, Violations,
     },
 };
 
@@ -30,7 +27,7 @@ pub(super) fn now<T>(statement: impl Future<Output = T>) -> T {
 }
 
 /// The statements that differ between backends.
-pub(super) trait Dialect: Send + Sized {
+pub(super) trait Dialect: Execute {
     /// The SQL before and after a JSON merge patch, which applies it to the own values. Without any, they are
     /// NULL.
     const MERGE: (&str, &str);
@@ -52,6 +49,9 @@ pub(super) trait Dialect: Send + Sized {
         let _ = field;
         format!("{sql} IS NOT NULL")
     }
+
+    /// Makes a SELECT a locking read, if transactions read a snapshot otherwise.
+    const FOR_UPDATE: &str = "";
 
     /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
     const BOOLEANS: [&str; 2];
@@ -106,8 +106,8 @@ pub(super) trait Dialect: Send + Sized {
         robots: &[Robot],
     ) -> impl Future<Output = QueryResult<()>> + Send;
 
-    /// The greatest id that was assigned, as far as the database knows; 0 if none was.
-    fn last_id(&mut self) -> impl Future<Output = QueryResult<i64>> + Send;
+    /// A query for the greatest id that was assigned, as far as the database knows; 0 if none was.
+    const LAST_ID: &str;
 
     /// Makes new ids greater than this id, which is greater than the last one.
     fn raise_last_id(&mut self, id: i64) -> impl Future<Output = QueryResult<()>> + Send;
@@ -119,213 +119,320 @@ pub(super) trait Dialect: Send + Sized {
     }
 }
 
-/// The statements that are the same for every backend.
-pub(super) trait Statements: Dialect {
-    /// Executes statements without values and results.
-    fn batch(&mut self, statements: &str) -> impl Future<Output = QueryResult<()>> + Send;
+/// A query for columns of the robots that meet a condition.
+pub(super) fn select<'a>(columns: &str, condition: Option<Fragment<'a>>) -> Fragment<'a> {
+    let query = Fragment::new(format!("SELECT {columns} FROM robots"));
+    match condition {
+        Some(condition) => query.sql(" WHERE ").then(condition),
+        None => query,
+    }
+}
 
-    /// The robot with this id.
-    fn get(&mut self, id: RobotId) -> impl Future<Output = QueryResult<Option<Robot>>> + Send;
+/// The condition that a robot has an id, and a revision if one is given.
+fn is_robot(id: RobotId, revision: Option<Revision>) -> Fragment<'static> {
+    let has_id = Fragment::new("robots.id = ").number(id.get());
+    match revision {
+        Some(revision) => has_id.sql(" AND robots.revision = ").number(revision.get()),
+        None => has_id,
+    }
+}
 
-    /// The robot with this name.
-    fn find(&mut self, name: &str) -> impl Future<Output = QueryResult<Option<Robot>>> + Send;
+/// The robot with this id.
+pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryResult<Option<Robot>> {
+    let query = select(ROBOT, Some(is_robot(id, None)));
+    Ok(connection.robots(query, 1).await?.pop())
+}
 
-    /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`,
-    /// if there is one, replaces it.
-    fn page(
-        &mut self,
-        request: PageRequest<'_>,
-        condition: Option<Fragment<'_>>,
-    ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
+/// The robot with this name; of several, the one with the lowest id.
+pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryResult<Option<Robot>> {
+    let is_named = Fragment::new("robots.name = ").text(name);
+    let query = select(ROBOT, Some(is_named)).sql(" ORDER BY robots.id");
+    Ok(connection.robots(query, 1).await?.into_iter().next())
+}
 
-    /// As [`page`](Self::page), entries only: without a condition, read from the index of the names
-    /// alone.
-    fn entries(
-        &mut self,
-        request: PageRequest<'_>,
-        condition: Option<Fragment<'_>>,
-    ) -> impl Future<Output = QueryResult<Vec<Entry>>> + Send;
+/// What a page consists of.
+pub(super) trait Item: Sized {
+    /// Its columns.
+    const COLUMNS: &str;
 
-    /// The number of the robots that [`page`](Self::page) reads without a limit.
-    fn count(
-        &mut self,
-        filter: &Filter,
-        condition: Option<Fragment<'_>>,
-    ) -> impl Future<Output = QueryResult<i64>> + Send;
+    /// Loads the items of a query for these columns.
+    fn load<C: Execute>(
+        connection: &mut C,
+        query: Fragment<'_>,
+        limit: usize,
+    ) -> impl Future<Output = QueryResult<Vec<Self>>> + Send;
+}
 
-    /// The numbers of these robots by type and year.
-    fn summary(
-        &mut self,
-        filter: &Filter,
-        condition: Option<Fragment<'_>>,
-    ) -> impl Future<Output = QueryResult<Vec<YearCount>>> + Send;
+impl Item for Robot {
+    const COLUMNS: &str = ROBOT;
 
-    /// The ids of robots that meet a condition, in the order of the ids: so many at most.
-    fn ids(
-        &mut self,
-        condition: Fragment<'_>,
-        limit: i64,
-    ) -> impl Future<Output = QueryResult<Vec<i64>>> + Send;
+    async fn load<C: Execute>(
+        connection: &mut C,
+        query: Fragment<'_>,
+        limit: usize,
+    ) -> QueryResult<Vec<Self>> {
+        connection.robots(query, limit).await
+    }
+}
 
-    /// The values of a field, as texts, and the numbers of robots that have them.
-    fn value_counts(
-        &mut self,
-        filter: &Filter,
-        condition: Option<Fragment<'_>>,
-        field: Field,
-    ) -> impl Future<Output = QueryResult<Vec<(Option<String>, i64)>>> + Send;
+impl Item for Entry {
+    /// Without a condition, read from the index of the names alone.
+    const COLUMNS: &str = ENTRY;
 
-    /// Executes a statement.
-    fn execute(
-        &mut self,
-        statement: Fragment<'_>,
-    ) -> impl Future<Output = QueryResult<usize>> + Send;
+    async fn load<C: Execute>(
+        connection: &mut C,
+        query: Fragment<'_>,
+        limit: usize,
+    ) -> QueryResult<Vec<Self>> {
+        connection.entries(query, limit).await
+    }
+}
 
-    /// The texts that a query returns.
-    fn texts(&mut self, query: &str) -> impl Future<Output = QueryResult<Vec<String>>> + Send;
+/// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
+/// one, replaces it.
+pub(super) async fn page<T: Item, C: Dialect>(
+    connection: &mut C,
+    request: PageRequest<'_>,
+    condition: Option<Fragment<'_>>,
+) -> QueryResult<Vec<T>> {
+    let PageRequest {
+        filter,
+        cursor,
+        limit,
+    } = request;
+    let mut found = Vec::new();
+    for part in Part::after(cursor, filter) {
+        let rest = limit - found.len();
+        if rest == 0 {
+            break;
+        }
+        let of_part = part.condition::<C>(cursor).into_iter();
+        let of_fields = conditions::<C>(filter, "");
+        let all = of_part
+            .chain(of_fields)
+            .chain(condition.clone())
+            .reduce(Fragment::and);
+        let order = order::<C>(cursor.sort(), *part, "");
+        let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
+        let query = if C::READS_LAZILY && after_name(request).is_some() {
+            query
+        } else {
+            query.sql(" LIMIT ").number(row_limit(rest))
+        };
+        found.extend(T::load(connection, query, rest).await?);
+    }
+    Ok(found)
+}
 
-    /// The revision and the document of the definition, unless it has this revision.
-    fn other_definition(
-        &mut self,
-        revision: i64,
-    ) -> impl Future<Output = QueryResult<Option<(i64, String)>>> + Send;
+/// How robots are counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Grouping {
+    /// All together.
+    All,
+    ByTypeAndYear,
+    /// By the values of a field, as texts.
+    By(Field),
+}
 
-    /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
-    fn update(
-        &mut self,
-        definition: &Definition,
-        id: RobotId,
-        changes: &ValidChanges,
-    ) -> impl Future<Output = QueryResult<usize>> + Send;
+/// Counts the robots that [`page`] reads without a limit.
+pub(super) async fn count<C: Dialect>(
+    connection: &mut C,
+    filter: &Filter,
+    condition: Option<Fragment<'_>>,
+    grouping: Grouping,
+) -> QueryResult<Vec<Group>> {
+    let (columns, groups) = match grouping {
+        Grouping::All => ("'', count(*)".to_owned(), None),
+        Grouping::ByTypeAndYear => {
+            let columns = "robots.type, robots.year".to_owned();
+            (columns.clone(), Some(columns))
+        }
+        Grouping::By(field) => {
+            let value = C::as_text(&expression::<C>(field));
+            (format!("{value}, count(*)"), Some(value))
+        }
+    };
+    let all = conditions::<C>(filter, "").into_iter().chain(condition);
+    let query = select(&format!("{columns}, count(*)"), all.reduce(Fragment::and));
+    connection
+        .groups(match groups {
+            Some(groups) => query.sql(format!(" GROUP BY {groups}")),
+            None => query,
+        })
+        .await
+}
 
-    /// As [`update`](Self::update), of a robot with this revision.
-    fn update_if(
-        &mut self,
-        definition: &Definition,
-        id: RobotId,
-        revision: Revision,
-        changes: &ValidChanges,
-    ) -> impl Future<Output = QueryResult<usize>> + Send;
+/// The ids of robots that meet a condition, in the order of the ids: so many at most.
+pub(super) async fn ids<C: Execute>(
+    connection: &mut C,
+    condition: Fragment<'_>,
+    limit: i64,
+) -> QueryResult<Vec<i64>> {
+    let query = select("robots.id", Some(condition)).sql(" ORDER BY robots.id LIMIT ");
+    connection.numbers(query.number(limit)).await
+}
 
-    /// Deletes a robot, and returns how many there were with this id: 0 or 1.
-    fn delete(&mut self, id: RobotId) -> impl Future<Output = QueryResult<usize>> + Send;
+/// The greatest id that was assigned, as far as the database knows; 0 if none was.
+pub(super) async fn last_id<C: Dialect>(connection: &mut C) -> QueryResult<i64> {
+    let ids = connection.numbers(Fragment::new(C::LAST_ID)).await?;
+    Ok(ids.first().copied().unwrap_or(0))
+}
 
-    /// As [`delete`](Self::delete), of a robot with this revision.
-    fn delete_if(
-        &mut self,
-        id: RobotId,
-        revision: Revision,
-    ) -> impl Future<Output = QueryResult<usize>> + Send;
+/// The revision and the document of the definition, unless it has this revision.
+pub(super) async fn other_definition<C: Execute>(
+    connection: &mut C,
+    revision: i64,
+) -> QueryResult<Option<(i64, String)>> {
+    let query = "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
+    let query = Fragment::new(query).number(revision);
+    Ok(connection.documents(query).await?.pop())
+}
 
-    /// Whether a robot with this id exists now, also if another transaction has changed that since
-    /// this one began.
-    fn exists(&mut self, id: RobotId) -> impl Future<Output = QueryResult<bool>> + Send;
+/// The robots without a search text, of which the search index has none: so many at most.
+pub(super) async fn unindexed<C: Execute>(
+    connection: &mut C,
+    limit: i64,
+) -> QueryResult<Vec<Robot>> {
+    let is_unindexed = Fragment::new("robots.search_text IS NULL LIMIT ").number(limit);
+    connection
+        .robots(select(ROBOT, Some(is_unindexed)), usize::MAX)
+        .await
+}
 
-    /// The robots without a search text, of which the search index has none: so many at most.
-    fn unindexed(&mut self, limit: i64) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
+/// Changes a robot, if it has the expected revision, and returns how many there are: 0 or 1.
+async fn update<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    id: RobotId,
+    expected: Option<Revision>,
+    changes: &ValidChanges,
+) -> QueryResult<usize> {
+    let update = Fragment::new("UPDATE robots SET revision = revision + 1");
+    let update = ChangedColumns::new(definition, changes).assign(update);
+    let update = match changes.own(definition) {
+        OwnChange::None => update,
+        OwnChange::Set(None) => update.sql(", own = NULL"),
+        OwnChange::Set(Some(json)) => update.sql(", own = ").text(json),
+        OwnChange::Merge(patch, removed) => {
+            let (before, after) = C::merge(&removed);
+            update
+                .sql(format!(", own = {before}"))
+                .text(patch)
+                .sql(after)
+        }
+    };
+    connection
+        .change(update.sql(" WHERE ").then(is_robot(id, expected)))
+        .await
+}
 
-    /// Adds a robot without a search text to the search index, unless it was changed.
-    #[cfg(any(feature = "postgres", feature = "mysql"))]
-    fn index(
-        &mut self,
-        definition: &Definition,
-        robot: &Robot,
-    ) -> impl Future<Output = QueryResult<()>> + Send;
+/// Deletes a robot, if it has the expected revision, and returns how many there were: 0 or 1.
+async fn delete<C: Execute>(
+    connection: &mut C,
+    id: RobotId,
+    expected: Option<Revision>,
+) -> QueryResult<usize> {
+    let delete = Fragment::new("DELETE FROM robots WHERE ");
+    connection.change(delete.then(is_robot(id, expected))).await
+}
 
-    /// Executes a change. The inner result is the id of the robot that was added, changed or
-    /// deleted. After the error of a unique value, [`violations`](Self::violations) finds all such values.
-    fn apply(
-        &mut self,
-        definition: &Definition,
-        change: &Change,
-    ) -> impl Future<Output = QueryResult<Result<RobotId>>> + Send {
-        async move {
-            let (id, rows) = match change {
-                Change::Insert(draft) => return self.insert(definition, draft).await.map(assigned),
-                Change::Update(id, changes) => (*id, self.update(definition, *id, changes).await?),
-                Change::UpdateIf(id, revision, changes) => {
-                    let updated = self.update_if(definition, *id, *revision, changes);
-                    (*id, updated.await?)
-                }
-                Change::Delete(id) => (*id, self.delete(*id).await?),
-                Change::DeleteIf(id, revision) => (*id, self.delete_if(*id, *revision).await?),
-            };
-            if rows > 0 {
-                return Ok(Ok(id));
+/// Whether a robot with this id exists now, also if another transaction has changed that since this one began.
+pub(super) async fn exists<C: Dialect>(connection: &mut C, id: RobotId) -> QueryResult<bool> {
+    let query = select("robots.id", Some(is_robot(id, None))).sql(C::FOR_UPDATE);
+    Ok(!connection.numbers(query).await?.is_empty())
+}
+
+/// Executes a change. The inner result is the id of the robot that was added, changed or deleted. After the error of a
+/// unique value, [`rejection`] finds all such values.
+pub(super) async fn apply<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    change: &Change,
+) -> QueryResult<Result<RobotId>> {
+    let (id, rows) = match change {
+        Change::Insert(draft) => return connection.insert(definition, draft).await.map(assigned),
+        Change::Update(id, changes) => (
+            *id,
+            update(connection, definition, *id, None, changes).await?,
+        ),
+        Change::UpdateIf(id, revision, changes) => {
+            let updated = update(connection, definition, *id, Some(*revision), changes);
+            (*id, updated.await?)
+        }
+        Change::Delete(id) => (*id, delete(connection, *id, None).await?),
+        Change::DeleteIf(id, revision) => (*id, delete(connection, *id, Some(*revision)).await?),
+    };
+    if rows > 0 {
+        return Ok(Ok(id));
+    }
+    // The statement has decided. This look only finds out why it changed nothing.
+    let is_stale = match change {
+        Change::UpdateIf(..) | Change::DeleteIf(..) => exists(connection, id).await?,
+        _ => false,
+    };
+    Ok(Err(if is_stale {
+        Error::Stale(id)
+    } else {
+        Error::NotFound(id)
+    }))
+}
+
+/// As [`apply`], with all values that other robots have.
+pub(super) async fn apply_alone<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    change: &Change,
+) -> QueryResult<Result<RobotId>> {
+    match apply(connection, definition, change).await {
+        Err(error) if is_taken(&error) => rejection(connection, definition, change, error).await,
+        result => result,
+    }
+}
+
+/// The rejection of a change by the error of a unique value: because of all values that other robots have.
+pub(super) async fn rejection<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    change: &Change,
+    error: DieselError,
+) -> QueryResult<Result<RobotId>> {
+    let violation = taken(&error).filter(|one| *one != Violation::ID_TAKEN);
+    let violation = violation.ok_or(error)?;
+    if definition.has_only_unique_names() {
+        return Ok(Err(violation.into()));
+    }
+    let taken = taken_fields(
+        connection,
+        definition,
+        |field| change.value(field),
+        change.id(),
+    );
+    let taken = taken.await?;
+    Ok(Err(match taken[..] {
+        [] => violation.into(),
+        _ => Violations::taken(&taken).into(),
+    }))
+}
+
+/// The fields of which other robots than the one with this id have the value.
+pub(super) async fn taken_fields<'v, C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    value: impl Fn(Field) -> Option<Value<'v>>,
+    id: Option<RobotId>,
+) -> QueryResult<Vec<Field>> {
+    let mut taken = Vec::new();
+    for field in definition.unique() {
+        let filter = value(field).map(|value| Filter::all().with(field, value.into_owned()));
+        let condition = filter.and_then(|filter| conditions::<C>(&filter, ""));
+        if let Some(condition) = condition {
+            let holders = ids(connection, condition, 2).await?;
+            if holders.into_iter().any(|holder| RobotId::new(holder) != id) {
+                taken.push(field);
             }
-            // The statement has decided. This look only finds out why it changed nothing.
-            let is_stale = match change {
-                Change::UpdateIf(..) | Change::DeleteIf(..) => self.exists(id).await?,
-                _ => false,
-            };
-            Ok(Err(if is_stale {
-                Error::Stale(id)
-            } else {
-                Error::NotFound(id)
-            }))
         }
     }
-
-    /// As [`apply`](Self::apply), with all values that other robots have.
-    fn apply_alone(
-        &mut self,
-        definition: &Definition,
-        change: &Change,
-    ) -> impl Future<Output = QueryResult<Result<RobotId>>> + Send {
-        async move {
-            match self.apply(definition, change).await {
-                Err(error) if is_taken(&error) && !definition.has_only_unique_names() => {
-                    let violations = self.violations(definition, change).await?;
-                    violations.map_or(Err(error), |violations| Ok(Err(violations.into())))
-                }
-                result => result,
-            }
-        }
-    }
-
-    /// The unique values of a change that other robots have; `None` if there are none any more.
-    fn violations(
-        &mut self,
-        definition: &Definition,
-        change: &Change,
-    ) -> impl Future<Output = QueryResult<Option<Violations>>> + Send {
-        async move {
-            let value = |field| match change {
-                Change::Insert(draft) => draft.value(field),
-                Change::Update(_, changes) | Change::UpdateIf(_, _, changes) => {
-                    changes.value(field)
-                }
-                Change::Delete(_) | Change::DeleteIf(..) => None,
-            };
-            let values = definition.unique().filter_map(|field| {
-                let value = value(field)?.into_owned();
-                Some((field, value))
-            });
-            let taken = self.taken(values.collect(), change.id()).await?;
-            Ok((!taken.is_empty()).then(|| Violations::taken(&taken)))
-        }
-    }
-
-    /// The fields of which other robots than the one with this id have the value.
-    fn taken(
-        &mut self,
-        values: Vec<(Field, Value<'static>)>,
-        id: Option<RobotId>,
-    ) -> impl Future<Output = QueryResult<Vec<Field>>> + Send {
-        async move {
-            let mut taken = Vec::new();
-            for (field, value) in values {
-                let filter = Filter::all().with(field, value);
-                if let Some(condition) = conditions::<Self>(&filter, "") {
-                    let holders = self.ids(condition, 2).await?;
-                    if holders.into_iter().any(|holder| RobotId::new(holder) != id) {
-                        taken.push(field);
-                    }
-                }
-            }
-            Ok(taken)
-        }
-    }
+    Ok(taken)
 }
 
 /// The text after which the names of a page follow, if it is in ascending order of the names, and has no

@@ -1,7 +1,7 @@
 //! Interface of a server backend: connecting, and the statements that server stores need.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     future::Future,
     time::{Duration, Instant},
 };
@@ -16,9 +16,11 @@ use super::{
 use crate::{
     catalogue::{Error, Preparation, Result},
     database::{
-        errors::{taken, wrap},
+        errors::wrap,
+        fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
-        statements::Statements,
+        schema::SearchTexts,
+        statements::{Dialect, unindexed},
     },
     model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };
@@ -33,7 +35,7 @@ pub(super) enum Purpose {
 }
 
 /// A connection to a kind of database server.
-pub(super) trait Backend: Statements + Sized + 'static {
+pub(super) trait Backend: Dialect + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
 
@@ -51,6 +53,9 @@ pub(super) trait Backend: Statements + Sized + 'static {
 
     /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
     const INSERTS_BY_ONE_STATEMENT: bool;
+
+    /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
+    const NEEDS_SAVEPOINTS: bool;
 
     fn parse(url: &str, timeout: Duration) -> Result<Self::Url, UrlError>;
 
@@ -73,12 +78,6 @@ pub(super) trait Backend: Statements + Sized + 'static {
     /// are not limited.
     fn set_limits(&mut self, limits: Limits) -> impl Future<Output = QueryResult<()>> + Send;
 
-    /// The robots with these ids, in any order, by one statement.
-    fn get_all(&mut self, ids: &[i64]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
-
-    /// The robots with these names, in any order, by one statement.
-    fn find_all(&mut self, names: &[&str]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
-
     /// Adds robots without a search text to the search index, unless they were changed. By default with
     /// a statement for each.
     fn index_all(
@@ -88,7 +87,20 @@ pub(super) trait Backend: Statements + Sized + 'static {
     ) -> impl Future<Output = QueryResult<()>> + Send {
         async move {
             for robot in robots {
-                self.index(definition, robot).await?;
+                let SearchTexts { name, own } = SearchTexts::of_robot(definition, robot);
+                let update = Fragment::new("UPDATE robots SET search_text = ")
+                    .text(name.unwrap_or_default());
+                let update = match own {
+                    Some(own) => update.sql(", own_text = ").text(own),
+                    None => update.sql(", own_text = NULL"),
+                };
+                let update = update
+                    .sql(" WHERE search_text IS NULL AND id = ")
+                    .number(robot.id().get());
+                let update = update
+                    .sql(" AND revision = ")
+                    .number(robot.revision().get());
+                self.change(update).await?;
             }
             Ok(())
         }
@@ -103,50 +115,15 @@ pub(super) trait Backend: Statements + Sized + 'static {
         deadline: Instant,
     ) -> impl Future<Output = QueryResult<Vec<Option<i64>>>> + Send;
 
-    /// Whether [`update_all`](Self::update_all) can execute a change.
-    fn updates_together(definition: &Definition, changes: &ValidChanges) -> bool;
-
-    /// Changes robots with different ids, except those whose new names are taken, and returns the
-    /// results of those that exist. By default with a statement for each, the last one before the
-    /// deadline; one that fails must not roll back the others.
-    fn update_all(
+    /// Changes robots by one statement, if the backend has one, and returns the ids of those that it has changed: not
+    /// of those with values that others have.
+    fn update_free(
         &mut self,
         definition: &Definition,
-        updates: &[(RobotId, &ValidChanges)],
-        deadline: Instant,
-    ) -> impl Future<Output = QueryResult<HashMap<RobotId, Result<()>>>> + Send {
-        async move {
-            let mut updated = HashMap::new();
-            for (id, changes) in updates {
-                check_deadline(deadline)?;
-                let result = match self.update(definition, *id, changes).await {
-                    Ok(0) => continue,
-                    Ok(_) => Ok(()),
-                    Err(error) => Err(taken(&error).ok_or(error)?.into()),
-                };
-                updated.insert(*id, result);
-            }
-            Ok(updated)
-        }
-    }
-
-    /// Deletes robots with different ids, and returns the ids of those that existed. By default with a
-    /// statement for each, the last one before the deadline.
-    fn delete_all(
-        &mut self,
-        ids: &[RobotId],
-        deadline: Instant,
+        updates: BTreeMap<RobotId, &ValidChanges>,
     ) -> impl Future<Output = QueryResult<HashSet<RobotId>>> + Send {
-        async move {
-            let mut deleted = HashSet::new();
-            for id in ids {
-                check_deadline(deadline)?;
-                if self.delete(*id).await? > 0 {
-                    deleted.insert(*id);
-                }
-            }
-            Ok(deleted)
-        }
+        let _ = (definition, updates);
+        async { Ok(HashSet::new()) }
     }
 }
 
@@ -198,7 +175,7 @@ pub(super) async fn index_names<B: Backend>(
     const NAMES: i64 = 1000;
     const LIMIT: Duration = Duration::from_secs(20);
     let mut index = async || -> QueryResult<bool> {
-        let rows = connection.unindexed(NAMES).await?;
+        let rows = unindexed(connection, NAMES).await?;
         connection.batch("BEGIN").await?;
         connection.index_all(definition, &rows).await?;
         connection.batch("COMMIT").await?;
@@ -224,16 +201,3 @@ pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
         "the changes of a batch take too long",
     )))
 }
-
-/// Loads the robots that meet a condition. A macro for the reason that
-/// [`impl_statements`](crate::database::statements::impl_statements) is one.
-macro_rules! load_robots {
-    ($connection:expr, $condition:expr) => {{
-        use $crate::database::schema::{Row, robot, robots};
-        let rows = robots::table.filter($condition).select(Row::as_select());
-        let rows = rows.load($connection).await?;
-        rows.into_iter().map(robot).collect()
-    }};
-}
-
-pub(super) use load_robots;

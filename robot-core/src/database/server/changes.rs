@@ -1,7 +1,7 @@
 //! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -15,13 +15,14 @@ use super::{
     limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
 use crate::{
-    catalogue::{Change, Error, Result},
+    catalogue::{Change, Result},
     database::{
         define::KnownDefinition,
-        errors::{is_taken, taken, wrap},
+        errors::{is_taken, wrap},
         schema::assigned,
+        statements::{self, apply_alone, rejection},
     },
-    model::{Definition, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Definition, RobotId, ValidDraft, Violation},
 };
 
 /// Changes, each with this timeout.
@@ -70,21 +71,19 @@ impl<B: Backend> Work<B> for Changes {
         if let [change] = changes
             && let Some(connection) = connection.autocommit()
         {
-            return Ok(vec![connection.apply_alone(definition, change).await?]);
+            return Ok(vec![apply_alone(connection, definition, change).await?]);
         }
-        let groups = Groups::of::<B>(definition, changes);
+        let are_inserts = changes.iter().all(|change| change.id().is_none());
         if B::INSERTS_BY_ONE_STATEMENT
             && definition.has_only_unique_names()
-            && groups.are_only_inserts()
+            && are_inserts
             && let Some(connection) = connection.autocommit()
         {
-            let mut applied = groups.apply(connection, definition, deadline).await?;
-            return Ok(applied.results(changes));
+            return apply(connection, definition, changes, deadline).await;
         }
         connection.begin().await?;
-        let applied = groups.apply(connection.inner(), definition, deadline).await;
-        let mut applied = connection.end(applied).await?;
-        Ok(applied.results(changes))
+        let results = apply(connection.inner(), definition, changes, deadline).await;
+        connection.end(results).await
     }
 }
 
@@ -96,122 +95,59 @@ pub(super) async fn apply_all<B: Backend>(
     deadline: Instant,
 ) -> QueryResult<Vec<RobotId>> {
     connection.begin().await?;
-    let groups = Groups::of::<B>(definition, changes);
-    let ids = groups.apply(connection.inner(), definition, deadline).await;
-    let ids = ids.and_then(|mut applied| {
-        let ids = applied.results(changes).into_iter();
-        ids.collect::<Result<_>>().map_err(wrap)
+    let results = apply(connection.inner(), definition, changes, deadline).await;
+    let ids = results.and_then(|results| {
+        let ids: Result<_> = results.into_iter().collect();
+        ids.map_err(wrap)
     });
     connection.end(ids).await
 }
 
-/// The changes of a batch by kind. They are applied by as few statements as
-/// possible: updates, then inserts, then those with a statement of their own, then deletes. None of them has been
-/// acknowledged, so that any order is right. Rows of each kind are locked in the order of their names or ids,
-/// which makes deadlocks between servers rare.
-#[derive(Default)]
-struct Groups<'a> {
-    /// By their names. Each has its place in the batch.
-    inserts: Vec<(usize, &'a Change, &'a ValidDraft)>,
-    updates: BTreeMap<RobotId, &'a ValidChanges>,
-    deletes: BTreeSet<RobotId>,
-    /// Changes with a statement of their own, in the order of those of each robot: further updates, updates that
-    /// cannot be executed together, and changes that expect a revision. Each statement sees the result of the
-    /// one before.
-    separate: BTreeMap<RobotId, Vec<&'a Change>>,
-}
-
-/// What was applied.
-#[derive(Default)]
-struct Applied {
-    inserted: HashMap<usize, Result<RobotId>>,
-    /// The results of the first update of each robot.
-    updated: HashMap<RobotId, Result<RobotId>>,
-    deleted: HashSet<RobotId>,
-    /// The results of the separate changes of each robot, in their order.
-    separate: HashMap<RobotId, VecDeque<Result<RobotId>>>,
-}
-
-impl<'a> Groups<'a> {
-    fn of<B: Backend>(definition: &Definition, changes: &'a [Change]) -> Self {
-        let mut groups = Self::default();
-        for (index, change) in changes.iter().enumerate() {
-            match change {
-                Change::Insert(draft) => groups.inserts.push((index, change, draft)),
-                Change::Update(id, changes)
-                    if !groups.updates.contains_key(id)
-                        && !groups.separate.contains_key(id)
-                        && B::updates_together(definition, changes) =>
-                {
-                    groups.updates.insert(*id, changes);
-                }
-                Change::Delete(id) => drop(groups.deletes.insert(*id)),
-                Change::Update(id, _) | Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
-                    groups.separate.entry(*id).or_default().push(change);
-                }
-            }
+/// Applies changes in a transaction, by as few statements as possible: updates, changes with a statement of their
+/// own, and inserts. None of them has been acknowledged, so that any order is right. Rows are locked in the order of
+/// their ids, and names are inserted in their order, which makes deadlocks between servers rare.
+///
+/// Inserts come last: a name that is taken is then held by a committed row, not by one that this transaction
+/// has inserted.
+async fn apply<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    changes: &[Change],
+    deadline: Instant,
+) -> QueryResult<Vec<Result<RobotId>>> {
+    let mut results = BTreeMap::new();
+    let (mut inserts, mut others): (Vec<_>, Vec<_>) = changes
+        .iter()
+        .enumerate()
+        .partition(|(_, change)| change.id().is_none());
+    // Stable: the changes of a robot stay in their order, and of inserts of the same name, the first one succeeds.
+    others.sort_by_key(|(_, change)| change.id());
+    inserts.sort_by_key(|(_, change)| change.draft().map(ValidDraft::name));
+    let mut first_updates = BTreeMap::new();
+    for (_, change) in &others {
+        if let Change::Update(id, changes) = change {
+            first_updates.entry(*id).or_insert(changes);
         }
-        // Stable: of inserts of the same name, the first one succeeds.
-        groups.inserts.sort_by_key(|(_, _, draft)| draft.name());
-        groups
     }
-
-    fn are_only_inserts(&self) -> bool {
-        self.updates.is_empty() && self.deletes.is_empty() && self.separate.is_empty()
-    }
-
-    async fn apply<B: Backend>(
-        &self,
-        connection: &mut B,
-        definition: &Definition,
-        deadline: Instant,
-    ) -> QueryResult<Applied> {
-        let updates: Vec<_> = self
-            .updates
-            .iter()
-            .map(|(id, changes)| (*id, *changes))
-            .collect();
-        let deletes: Vec<_> = self.deletes.iter().copied().collect();
-        let mut applied = Applied::default();
-        // First: a name that is taken is then held by a committed row, not by one that this transaction has
-        // inserted. Otherwise a robot that another transaction deletes meanwhile would have a taken name.
-        if !updates.is_empty() {
-            let mut updated = connection
-                .update_all(definition, &updates, deadline)
-                .await?;
-            let result = |(id, _)| match updated.remove(&id) {
-                Some(result) => (id, result.map(|()| id)),
-                None => (id, Err(Error::NotFound(id))),
-            };
-            applied.updated = updates.into_iter().map(result).collect();
-        }
-        if !self.inserts.is_empty() {
-            check_deadline(deadline)?;
-            applied.inserted = self.insert(connection, definition, deadline).await?;
-        }
-        for (id, changes) in &self.separate {
-            let results = applied.separate.entry(*id).or_default();
-            for change in changes {
+    let mut updated = connection.update_free(definition, first_updates).await?;
+    for (place, change) in others {
+        let result = match change {
+            Change::Update(id, _) if updated.remove(id) => Ok(*id),
+            _ => {
                 check_deadline(deadline)?;
-                results.push_back(apply_separately(connection, definition, change).await?);
+                apply_separately(connection, definition, change).await?
             }
-        }
-        if !deletes.is_empty() {
-            applied.deleted = connection.delete_all(&deletes, deadline).await?;
-        }
-        Ok(applied)
+        };
+        results.insert(place, result);
     }
-
-    async fn insert<B: Backend>(
-        &self,
-        connection: &mut B,
-        definition: &Definition,
-        deadline: Instant,
-    ) -> QueryResult<HashMap<usize, Result<RobotId>>> {
-        let drafts: Vec<_> = self.inserts.iter().map(|(_, _, draft)| *draft).collect();
+    let drafts: Vec<_> = inserts
+        .iter()
+        .filter_map(|(_, change)| change.draft())
+        .collect();
+    if !drafts.is_empty() {
+        check_deadline(deadline)?;
         let ids = connection.insert_all(definition, &drafts, deadline).await?;
-        let mut inserted = HashMap::with_capacity(ids.len());
-        for ((index, change, _), id) in self.inserts.iter().zip(ids) {
+        for ((place, change), id) in inserts.into_iter().zip(ids) {
             let result = match id {
                 Some(id) => assigned(id),
                 None if definition.has_only_unique_names() => Err(Violation::NAME_TAKEN.into()),
@@ -220,10 +156,10 @@ impl<'a> Groups<'a> {
                     apply_separately(connection, definition, change).await?
                 }
             };
-            inserted.insert(*index, result);
+            results.insert(place, result);
         }
-        Ok(inserted)
     }
+    Ok(results.into_values().collect())
 }
 
 /// Applies a change in a transaction, of which a unique value costs nothing but the change.
@@ -232,59 +168,22 @@ async fn apply_separately<B: Backend>(
     definition: &Definition,
     change: &Change,
 ) -> QueryResult<Result<RobotId>> {
-    if matches!(change, Change::DeleteIf(..)) {
-        return connection.apply(definition, change).await;
+    let is_set = |field| change.value(field).is_some();
+    if !B::NEEDS_SAVEPOINTS {
+        return apply_alone(connection, definition, change).await;
+    }
+    if !definition.unique().any(is_set) {
+        return statements::apply(connection, definition, change).await;
     }
     connection.batch("SAVEPOINT before_change").await?;
-    match connection.apply(definition, change).await {
+    match statements::apply(connection, definition, change).await {
         Err(error) if is_taken(&error) => {
-            connection
-                .batch("ROLLBACK TO SAVEPOINT before_change")
-                .await?;
-            match connection.violations(definition, change).await? {
-                Some(violations) => Ok(Err(violations.into())),
-                None => Ok(Err(taken(&error).ok_or(error)?.into())),
-            }
+            let rollback = "ROLLBACK TO SAVEPOINT before_change";
+            connection.batch(rollback).await?;
+            rejection(connection, definition, change, error).await
         }
         result => result,
     }
-}
-
-impl Applied {
-    /// The results of changes, in their order.
-    fn results(&mut self, changes: &[Change]) -> Vec<Result<RobotId>> {
-        let changes = changes.iter().enumerate();
-        changes
-            .map(|(index, change)| self.take(index, change))
-            .collect()
-    }
-
-    /// The result of the next change. Of several equal deletes, the first one succeeded.
-    fn take(&mut self, index: usize, change: &Change) -> Result<RobotId> {
-        match change {
-            Change::Insert(_) => self
-                .inserted
-                .remove(&index)
-                .unwrap_or_else(|| Err(missing())),
-            Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
-            Change::Delete(id) => Err(Error::NotFound(*id)),
-            Change::Update(id, _) => match self.updated.remove(id) {
-                Some(first) => first,
-                None => self.next_separate(*id),
-            },
-            Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => self.next_separate(*id),
-        }
-    }
-
-    fn next_separate(&mut self, id: RobotId) -> Result<RobotId> {
-        let results = self.separate.get_mut(&id);
-        let result = results.and_then(VecDeque::pop_front);
-        result.unwrap_or_else(|| Err(missing()))
-    }
-}
-
-fn missing() -> Error {
-    Error::store("a change has no result")
 }
 
 #[cfg(test)]
@@ -294,8 +193,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        catalogue::OpenOptions, conformance::scratch_database,
-        database::server::connector::Connector, model::Draft,
+        catalogue::{Error, OpenOptions},
+        conformance::scratch_database,
+        database::server::connector::Connector,
+        model::Draft,
     };
 
     fn valid(name: &str) -> ValidDraft {
@@ -340,7 +241,7 @@ mod tests {
         let [mut connection, _] = connections::<B>(variable).await;
         let [a, b, c] = add(&mut connection, ["a", "b", "c"]).await;
         let batch = [
-            Change::Update(a, valid("b").into()),
+            Change::Update(a, valid("c").into()),
             Change::Update(b, valid("b2").into()),
             Change::Update(a, valid("a2").into()),
             Change::Update(c, valid("c").into()),
@@ -355,7 +256,10 @@ mod tests {
         assert!(rejected.eq(["rejected", "", "", "", "not found"]));
         let mut names = Vec::new();
         for id in [a, b, c] {
-            let robot = connection.inner().get(id).await.unwrap().unwrap();
+            let robot = statements::get(connection.inner(), id)
+                .await
+                .unwrap()
+                .unwrap();
             names.push(robot.name().to_owned());
         }
         assert_eq!(names, ["a2", "b2", "c"]);
@@ -407,41 +311,5 @@ mod tests {
             "TEST_MYSQL_URL",
         )
         .await;
-    }
-
-    /// The batch finds the new name taken before it waits for the deletion. On MariaDB no batch waits.
-    #[cfg(feature = "postgres")]
-    #[tokio::test]
-    async fn postgres_second_update_after_a_deletion_returns_not_found() {
-        use diesel::{dsl::sql, select, sql_types::BigInt};
-        use diesel_async::RunQueryDsl;
-
-        use crate::database::statements::Statements;
-
-        let [mut connection, mut deleting] =
-            connections::<diesel_async::AsyncPgConnection>("TEST_POSTGRES_URL").await;
-        let [a, _] = add(&mut connection, ["a", "b"]).await;
-        let batch = [
-            Change::Update(a, valid("b").into()),
-            Change::Update(a, valid("a2").into()),
-        ];
-        deleting.begin().await.unwrap();
-        assert_eq!(deleting.inner().delete(a).await.unwrap(), 1);
-        let updating = tokio::spawn(async move { execute(&mut connection, &batch).await });
-        let waiting = "(SELECT count(*) FROM pg_locks \
-                       WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
-        let deadline = Instant::now() + Duration::from_secs(30);
-        loop {
-            let waiting = select(sql::<BigInt>(waiting)).get_result::<i64>(deleting.inner());
-            if waiting.await.unwrap() > 0 {
-                break;
-            }
-            assert!(Instant::now() < deadline, "no session waits");
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        deleting.end(Ok(())).await.unwrap();
-        let updated = updating.await.unwrap();
-        assert!(matches!(updated[0], Err(Error::Rejected(_))));
-        assert!(matches!(updated[1], Err(Error::NotFound(_))));
     }
 }

@@ -1,6 +1,6 @@
 //! Look-ups of single robots, executed in batches.
 
-use std::{cmp::Reverse, collections::HashMap, time::Duration};
+use std::{collections::HashMap, time::Duration};
 
 use diesel::QueryResult;
 
@@ -12,6 +12,11 @@ use super::{
 };
 use crate::{
     catalogue::Result,
+    database::{
+        conditions::{has_id_of, has_name_of},
+        schema::ROBOT,
+        statements::{find, get, select},
+    },
     model::{Robot, RobotId},
 };
 
@@ -53,8 +58,8 @@ impl<B: Backend> Work<B> for Lookups {
         connection.limit(limits).await?;
         let connection = connection.inner();
         let robots = match keys {
-            [Key::Id(id)] => vec![connection.get(*id).await?],
-            [Key::Name(name)] => vec![connection.find(name).await?],
+            [Key::Id(id)] => vec![get(connection, *id).await?],
+            [Key::Name(name)] => vec![find(connection, name).await?],
             _ => look_up(connection, keys).await?,
         };
         Ok(robots.into_iter().map(Ok).collect())
@@ -73,16 +78,15 @@ async fn look_up<B: Backend>(connection: &mut B, keys: &[Key]) -> QueryResult<Ve
     }
     let mut by_id = HashMap::new();
     if !ids.is_empty() {
-        let robots = connection.get_all(&ids).await?;
+        let query = select(ROBOT, Some(has_id_of(&ids)));
+        let robots = connection.robots(query, usize::MAX).await?;
         by_id.extend(robots.into_iter().map(|robot| (robot.id(), robot)));
     }
     let mut by_name = HashMap::new();
     if !names.is_empty() {
-        let robots = connection.find_all(&names).await?.into_iter();
-        let mut robots: Vec<_> = robots.collect();
         // The last one of equal names stays: that with the lowest id.
-        robots.sort_by_key(|robot| Reverse(robot.id()));
-        let robots = robots.into_iter();
+        let query = select(ROBOT, Some(has_name_of(&names))).sql(" ORDER BY robots.id DESC");
+        let robots = connection.robots(query, usize::MAX).await?.into_iter();
         by_name.extend(robots.map(|robot| (robot.name().to_owned(), robot)));
     }
     let robot = |key: &Key| match key {

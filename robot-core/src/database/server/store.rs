@@ -31,9 +31,9 @@ use crate::{
         fragment::Fragment,
         refresher::Refresher,
         restore::restore,
-        schema::{summary, value_counts},
+        schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
-        statements::{after_name, has_nul},
+        statements::{Grouping, Item, after_name, count, has_nul, last_id, page, unindexed},
     },
     model::{Definition, Entry, Field, Robot, RobotId},
 };
@@ -102,15 +102,15 @@ impl<B: Backend> ServerStore<B> {
 
     /// Executes a statement for each part of a list, with the text of a filter. If there are several, they read the
     /// same snapshot.
-    fn search<T: Default>(
+    fn search<T>(
         &self,
         kind: Kind,
         filter: &Filter,
         parts: &[Part],
-        statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
-    ) -> Result<T> {
+        statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<Vec<T>>,
+    ) -> Result<Vec<T>> {
         if has_nul(filter) {
-            return Ok(T::default());
+            return Ok(Vec::new());
         }
         let run = async |connection: &mut B| {
             let text = TextSearch::new(connection, filter).await?;
@@ -128,20 +128,21 @@ impl<B: Backend> ServerStore<B> {
     }
 
     /// Reads a page of robots or entries.
-    fn read_page<T>(
-        &self,
-        request: PageRequest<'_>,
-        read: &impl AsyncFn(&mut B, PageRequest<'_>, Option<Fragment<'_>>) -> QueryResult<Vec<T>>,
-    ) -> Result<Vec<T>> {
+    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Vec<T>> {
         let cursor = &request.cursor.defined_by(&self.definition.get());
         let request = PageRequest { cursor, ..request };
         let parts = Part::after(cursor, request.filter);
-        self.search(
-            page_kind(request),
-            request.filter,
-            parts,
-            &async |connection, condition| read(connection, request, condition).await,
-        )
+        let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
+            page(connection, request, condition).await
+        };
+        self.search(page_kind(request), request.filter, parts, &read)
+    }
+
+    fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
+        let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
+            count(connection, filter, condition, grouping).await
+        };
+        self.search(Kind::Scan, filter, &[Part::All], &read)
     }
 }
 
@@ -161,7 +162,7 @@ async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>) {
         return;
     }
     let index = async |connection: &mut Connection<B>| {
-        let robots = connection.inner().unindexed(INDEX_BATCH).await?;
+        let robots = unindexed(connection.inner(), INDEX_BATCH).await?;
         if robots.is_empty() {
             return Ok(());
         }
@@ -237,45 +238,25 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.read_page(request, &async |connection, request, condition| {
-            connection.page(request, condition).await
-        })
+        self.read_page(request)
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.read_page(request, &async |connection, request, condition| {
-            connection.entries(request, condition).await
-        })
+        self.read_page(request)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.search(
-            Kind::Scan,
-            filter,
-            &[Part::All],
-            &async |connection, condition| connection.count(filter, condition).await,
-        );
-        count.map(i64::unsigned_abs)
+        self.read_count(filter, Grouping::All).map(total)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let groups = self.search(
-            Kind::Scan,
-            filter,
-            &[Part::All],
-            &async |connection, condition| connection.summary(filter, condition).await,
-        );
-        groups.map(summary)
+        self.read_count(filter, Grouping::ByTypeAndYear)
+            .map(summary)
     }
 
     fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let counts = self.search(
-            Kind::Scan,
-            filter,
-            &[Part::All],
-            &async |connection, condition| connection.value_counts(filter, condition, field).await,
-        );
-        counts.map(|counts| value_counts(field, counts))
+        let groups = self.read_count(filter, Grouping::By(field))?;
+        Ok(value_counts(field, groups))
     }
 
     fn definition(&self) -> Arc<Definition> {
@@ -328,7 +309,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
 
     fn last_id(&self) -> Result<Option<RobotId>> {
         let last = self.execute(Kind::Page, async |connection| {
-            connection.inner().last_id().await
+            last_id(connection.inner()).await
         });
         last.map(RobotId::new)
     }

@@ -4,28 +4,21 @@
 
 use std::borrow::Cow;
 
-use diesel::{SqliteConnection, dsl::sql, prelude::*, sql_types::Text};
+use diesel::{QueryResult, SqliteConnection};
 
 use super::trigram_index::candidates;
 use crate::{
     catalogue::{Cursor, FieldFilter, Filter, PageRequest},
     database::{
         conditions::{Part, conditions, of_field, order},
+        execute::Execute,
         fragment::Fragment,
-        schema::robots,
+        schema::{ENTRY, Group},
         search_text::TextSearch,
-        statements::{now, row_limit},
+        statements::{self, Grouping, Item, now, row_limit, select},
     },
     model::Field,
 };
-
-/// Reads a page of robots or entries that meet a condition.
-pub(super) type PageQuery<T> =
-    fn(&mut SqliteConnection, PageRequest<'_>, Option<Fragment<'_>>) -> QueryResult<Vec<T>>;
-
-/// Counts robots that meet a condition.
-pub(super) type CountQuery<T> =
-    fn(&mut SqliteConnection, &Filter, Option<Fragment<'_>>) -> QueryResult<T>;
 
 /// The maximum number of robots that the index of a field finds, and that are then sorted. Fewer, and a page
 /// of which they are the last reads all robots before them; more, and sorting takes longer. So many take
@@ -45,27 +38,26 @@ const NAME_LIMIT: usize = 40_000;
 const CANDIDATE_LIMIT: usize = 20_000;
 
 /// Reads a page of the robots that meet a filter. All statements must see the same snapshot.
-pub(super) fn page<T>(
+pub(super) fn page<T: Item>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
-    read: PageQuery<T>,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
     let text = now(TextSearch::new(connection, filter))?;
     let text = text.as_ref();
     let is_unique = |field: &FieldFilter| field.field.is_unique() && field.any_of.len() == 1;
     if filter.fields().iter().any(is_unique) {
-        return read(connection, request, text.map(contains));
+        return now(statements::page(connection, request, text.map(contains)));
     }
     if let Some(ids) = sorted_ids(connection, request, text)? {
-        return read_scanned(connection, request, None, Some(&ids), read);
+        return read_scanned(connection, request, None, Some(&ids));
     }
     let mut found = Vec::new();
     let mut cursor = Cow::Borrowed(request.cursor);
     let mut ids = None;
     if let Some(text) = text {
         if request.cursor.ascending_name().is_some() {
-            let (names, end) = read_names(connection, request, text, read)?;
+            let (names, end) = read_names(connection, request, text)?;
             if names.len() == request.limit {
                 return Ok(names);
             }
@@ -79,25 +71,35 @@ pub(super) fn page<T>(
         limit: request.limit - found.len(),
         ..request
     };
-    found.extend(read_scanned(connection, rest, text, ids.as_deref(), read)?);
+    found.extend(read_scanned(connection, rest, text, ids.as_deref())?);
     Ok(found)
 }
 
 /// Counts the robots that meet a filter. All statements must see the same snapshot.
-pub(super) fn counts<T>(
+pub(super) fn count(
     connection: &mut SqliteConnection,
     filter: &Filter,
-    count: CountQuery<T>,
-) -> QueryResult<T> {
+    grouping: Grouping,
+) -> QueryResult<Vec<Group>> {
     let text = now(TextSearch::new(connection, filter))?;
     let ids = text
         .as_ref()
         .and_then(|text| candidates(connection, &text.folded(), CANDIDATE_LIMIT));
     match ids {
-        None => count(connection, filter, text.as_ref().map(contains)),
+        None => now(statements::count(
+            connection,
+            filter,
+            text.as_ref().map(contains),
+            grouping,
+        )),
         Some(ids) => {
             let condition = condition(filter, text.as_ref(), Some(&ids));
-            count(connection, &Filter::all(), condition)
+            now(statements::count(
+                connection,
+                &Filter::all(),
+                condition,
+                grouping,
+            ))
         }
     }
 }
@@ -125,9 +127,8 @@ fn sorted_ids(
     let Some(of_index) = of_index.reduce(Fragment::and) else {
         return Ok(None);
     };
-    let beyond = robots::table.select(robots::id).filter(of_index).limit(1);
-    let beyond = beyond.offset(SORT_LIMIT).get_result::<i64>(connection);
-    if beyond.optional()?.is_some() {
+    let beyond = select("robots.id", Some(of_index)).sql(" LIMIT 1 OFFSET ");
+    if !now(connection.numbers(beyond.number(SORT_LIMIT)))?.is_empty() {
         return Ok(None);
     }
     let mut found = Vec::new();
@@ -137,15 +138,10 @@ fn sorted_ids(
         let all = conditions::<SqliteConnection>(filter, "").into_iter();
         let all = all.chain(text.map(contains));
         let all = all.chain(part.condition::<SqliteConnection>(cursor));
-        let ids = robots::table.select(robots::id).into_boxed();
-        let ids = match all.reduce(Fragment::and) {
-            Some(all) => ids.filter(all),
-            None => ids,
-        };
-        let ids = ids
-            .order(sql::<Text>(&order))
-            .limit(row_limit(limit - found.len()));
-        found.extend(ids.load::<i64>(connection)?);
+        let ids = select("robots.id", all.reduce(Fragment::and));
+        let ids = ids.sql(format!(" ORDER BY {order} LIMIT "));
+        let ids = ids.number(row_limit(limit - found.len()));
+        found.extend(now(connection.numbers(ids))?);
         if found.len() == limit {
             break;
         }
@@ -155,11 +151,10 @@ fn sorted_ids(
 
 /// Reads names in their order while that is expected to fill the page soon. Returns what was found, and the
 /// last name that was read.
-fn read_names<T>(
+fn read_names<T: Item>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     text: &TextSearch<'_>,
-    read: PageQuery<T>,
 ) -> QueryResult<(Vec<T>, Cursor)> {
     let mut found = Vec::new();
     let mut cursor = request.cursor.clone();
@@ -178,7 +173,7 @@ fn read_names<T>(
         let in_chunk = Fragment::new("robots.name <= ").text(last.clone());
         let all = condition(request.filter, Some(text), None);
         let condition = all.into_iter().fold(in_chunk, Fragment::and);
-        found.extend(read(connection, part, Some(condition))?);
+        found.extend(now(statements::page(connection, part, Some(condition)))?);
         cursor = cursor.after_text(last);
         names_read += chunk;
         let missing = request.limit - found.len();
@@ -196,32 +191,29 @@ fn nth_name(
     after: &str,
     position: usize,
 ) -> QueryResult<Option<String>> {
-    let name = robots::table
-        .select(robots::name)
-        .filter(robots::name.gt(after));
-    let name = name.order(robots::name.asc()).limit(1);
-    name.offset(row_limit(position) - 1)
-        .get_result(connection)
-        .optional()
+    let is_after = Fragment::new("robots.name > ").text(after);
+    let name = select(ENTRY, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
+    let entries = now(connection.entries(name.number(row_limit(position) - 1), 1))?;
+    Ok(entries.first().map(|entry| entry.name().to_owned()))
 }
 
 /// Reads a page in its order, or the robots of it that have one of these ids.
-fn read_scanned<T>(
+fn read_scanned<T: Item>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
     ids: Option<&[i64]>,
-    read: PageQuery<T>,
 ) -> QueryResult<Vec<T>> {
     let sort: Field = request.cursor.sort().field;
     let mut fields = request.filter.fields().iter();
     if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field == sort) {
         // The order and the condition have one index.
-        return read(connection, request, text.map(contains));
+        return now(statements::page(connection, request, text.map(contains)));
     }
     let condition = condition(request.filter, text, ids);
     let filter = &Filter::all();
-    read(connection, PageRequest { filter, ..request }, condition)
+    let request = PageRequest { filter, ..request };
+    now(statements::page(connection, request, condition))
 }
 
 /// The conditions for the text, the ids, and the fields: these in a form for which SQLite uses no index (`+`).

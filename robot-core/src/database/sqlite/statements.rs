@@ -6,20 +6,14 @@ use crate::{
     database::{
         define::Index,
         errors::wrap,
-        fragment::{Fragment, Rows, json},
-        impl_statements::impl_statements,
+        execute::{Execute, impl_execute},
+        fragment::{Fragment, json},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
-        statements::{Dialect, Statements, now},
+        statements::{Dialect, last_id, now, unindexed},
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };
-use diesel::{
-    dsl::sql,
-    prelude::*,
-    result::Error as DieselError,
-    sql_query,
-    sql_types::{BigInt, Text},
-};
+use diesel::{prelude::*, result::Error as DieselError};
 
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
@@ -28,12 +22,12 @@ const INDEX_BATCH: i64 = 256;
 /// program has added; fewer, and searches compare these for longer.
 const INDEX_LIMIT: i64 = 4096;
 
-// Without a LIMIT: SQLite plans a statement anew whenever one is bound, which takes about as long as
-// reading 40 entries.
-impl_statements!(SqliteConnection, blocking);
+impl_execute!(SqliteConnection, blocking);
 
 impl Dialect for SqliteConnection {
     const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
+
+    const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'";
 
     const BOOLEANS: [&str; 2] = ["0", "1"];
 
@@ -90,18 +84,13 @@ impl Dialect for SqliteConnection {
         insert.execute(self).map(drop)
     }
 
-    async fn last_id(&mut self) -> QueryResult<i64> {
-        sql::<BigInt>("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'")
-            .get_result(self)
-    }
-
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         // The row exists only after the first insert.
-        sql_query("DELETE FROM sqlite_sequence WHERE name = 'robots'").execute(self)?;
-        sql_query("INSERT INTO sqlite_sequence (name, seq) VALUES ('robots', ?)")
-            .bind::<BigInt, _>(id)
-            .execute(self)
-            .map(drop)
+        self.batch("DELETE FROM sqlite_sequence WHERE name = 'robots'")
+            .await?;
+        let insert = "INSERT INTO sqlite_sequence (name, seq) VALUES ('robots', ";
+        let insert = Fragment::new(insert).number(id).sql(")");
+        self.change(insert).await.map(drop)
     }
 }
 
@@ -114,7 +103,7 @@ pub(super) fn insert_free<'a>(
 ) -> QueryResult<Vec<Option<i64>>> {
     let row = |draft| DraftRow::new(definition, draft, SearchTexts::default());
     let rows: Vec<_> = drafts.map(row).collect();
-    let last = now(connection.last_id())?;
+    let last = now(last_id(connection))?;
     let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     let (Some(first), Some(_)) = (last.checked_add(1), last.checked_add(count)) else {
         return Ok(vec![None; rows.len()]);
@@ -128,8 +117,7 @@ pub(super) fn insert_free<'a>(
         .number(first)
         .sql(format!(", {} FROM json_each(", values.join(", ")));
     let insert = insert.text(json(&rows)?).sql(") RETURNING id");
-    let inserted: Vec<i64> = Rows::<BigInt>::of(insert).get_results(connection)?;
-    let mut inserted = inserted.into_iter().peekable();
+    let mut inserted = now(connection.numbers(insert))?.into_iter().peekable();
     let ids = (first..).take(rows.len());
     Ok(ids.map(|id| inserted.next_if_eq(&id)).collect())
 }
@@ -140,21 +128,19 @@ pub(super) fn index_names(
     connection: &mut SqliteConnection,
     definition: &Definition,
 ) -> QueryResult<()> {
-    let waiting = robots::table.filter(robots::search_text.is_null());
-    let waiting: i64 = waiting.count().get_result(connection)?;
-    if waiting >= INDEX_BATCH {
-        let robots = now(connection.unindexed(INDEX_LIMIT))?;
+    let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
+    if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
+        let robots = now(unindexed(connection, INDEX_LIMIT))?;
         let texts = robots.iter().map(|robot| {
             let texts = SearchTexts::of_robot(definition, robot);
             (robot.id().get(), texts.name, texts.own)
         });
         // One statement: FTS5 writes what it has collected at the end of each.
-        sql_query(
-            "UPDATE robots SET search_text = value ->> 1, own_text = value ->> 2 FROM json_each(?)
-             WHERE robots.id = value ->> 0",
-        )
-        .bind::<Text, _>(json(&texts.collect::<Vec<_>>())?)
-        .execute(connection)?;
+        let update = Fragment::new(
+            "UPDATE robots SET search_text = value ->> 1, own_text = value ->> 2 FROM json_each(",
+        );
+        let update = update.text(json(&texts.collect::<Vec<_>>())?);
+        now(connection.change(update.sql(") WHERE robots.id = value ->> 0")))?;
     }
     Ok(())
 }
@@ -162,7 +148,7 @@ pub(super) fn index_names(
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
 fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselError {
     let has_no_ids =
-        is_disk_full(&error) && now(connection.last_id()).is_ok_and(|last| last == i64::MAX);
+        is_disk_full(&error) && now(last_id(connection)).is_ok_and(|last| last == i64::MAX);
     if has_no_ids {
         wrap(Error::store(
             "the greatest id possible was assigned, so that no robot can be added",

@@ -7,7 +7,7 @@ use diesel::{Connection, SqliteConnection};
 
 use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
-    search::{self, CountQuery, PageQuery},
+    search,
     statements::index_names,
     write::{Ids, Work, Writer},
 };
@@ -21,9 +21,8 @@ use crate::{
         locks::lock,
         migrations,
         refresher::Refresher,
-        schema::{summary, value_counts},
-        search_text::TextSearch,
-        statements::{Dialect, Statements, after_name, has_nul, now},
+        schema::{Group, summary, total, value_counts},
+        statements::{self, Grouping, Item, after_name, find, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -74,7 +73,7 @@ impl Reads {
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         self.pool.read(|connection| {
             let started = Instant::now();
-            let robot = now(connection.get(id));
+            let robot = now(get(connection, id));
             self.inline.observe(started.elapsed());
             robot
         })
@@ -203,7 +202,7 @@ impl SqliteCatalogue {
         }
     }
 
-    fn read_page<T>(&self, request: PageRequest<'_>, read: PageQuery<T>) -> Result<Vec<T>> {
+    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Vec<T>> {
         let filter = request.filter;
         if has_nul(filter) {
             return Ok(Vec::new());
@@ -212,20 +211,20 @@ impl SqliteCatalogue {
         let request = PageRequest { cursor, ..request };
         self.reads.pool.read(|connection| {
             if filter.get_containing().is_empty() && after_name(request).is_some() {
-                read(connection, request, None)
+                now(statements::page(connection, request, None))
             } else {
                 // All statements of a search read one snapshot.
-                connection.transaction(|connection| search::page(connection, request, read))
+                connection.transaction(|connection| search::page(connection, request))
             }
         })
     }
 
-    fn read_counts<T: Default>(&self, filter: &Filter, count: CountQuery<T>) -> Result<T> {
+    fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
         if has_nul(filter) {
-            return Ok(T::default());
+            return Ok(Vec::new());
         }
         self.reads.pool.read(|connection| {
-            connection.transaction(|connection| search::counts(connection, filter, count))
+            connection.transaction(|connection| search::count(connection, filter, grouping))
         })
     }
 }
@@ -236,7 +235,11 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        if let Some(robot) = self.reads.inline.read(|connection| now(connection.get(id))) {
+        if let Some(robot) = self
+            .reads
+            .inline
+            .read(|connection| now(get(connection, id)))
+        {
             return Pending::ready(Ok(robot));
         }
         let reads = Arc::clone(&self.reads);
@@ -246,47 +249,29 @@ impl Catalogue for SqliteCatalogue {
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         self.reads
             .pool
-            .read(|connection| now(connection.find(name)))
+            .read(|connection| now(find(connection, name)))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.read_page(request, |connection, request, condition| {
-            now(connection.page(request, condition))
-        })
+        self.read_page(request)
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.read_page(request, |connection, request, condition| {
-            now(connection.entries(request, condition))
-        })
+        self.read_page(request)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.read_counts(filter, |connection, filter, condition| {
-            now(connection.count(filter, condition))
-        });
-        count.map(i64::unsigned_abs)
+        self.read_count(filter, Grouping::All).map(total)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let groups = self.read_counts(filter, |connection, filter, condition| {
-            now(connection.summary(filter, condition))
-        });
-        groups.map(summary)
+        self.read_count(filter, Grouping::ByTypeAndYear)
+            .map(summary)
     }
 
     fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        if has_nul(filter) {
-            return Ok(Vec::new());
-        }
-        let counts = self.reads.pool.read(|connection| {
-            connection.transaction(|connection| {
-                let text = now(TextSearch::new(connection, filter))?;
-                let text = text.as_ref().map(TextSearch::condition::<SqliteConnection>);
-                now(connection.value_counts(filter, text, field))
-            })
-        })?;
-        Ok(value_counts(field, counts))
+        let groups = self.read_count(filter, Grouping::By(field))?;
+        Ok(value_counts(field, groups))
     }
 
     fn definition(&self) -> Arc<Definition> {
@@ -319,7 +304,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        let last = self.reads.pool.read(|connection| now(connection.last_id()));
+        let last = self.reads.pool.read(|connection| now(last_id(connection)));
         last.map(RobotId::new)
     }
 

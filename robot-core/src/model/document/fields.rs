@@ -6,15 +6,14 @@ use std::{
 };
 
 use regex_lite::{Regex, RegexBuilder};
-use serde_json::value::RawValue;
 
 use super::{
     keywords::Keywords,
-    place::{Place, Result},
+    place::{Members, Place, Result},
 };
 use crate::model::{
     field::{Field, Member, NAME_LENGTH_LIMIT, Properties},
-    kind::{Format, INDEXED_LENGTH, Kind, Pattern},
+    kind::{INDEXED_LENGTH, Kind},
 };
 
 /// The maximum length of the name of a field: that of names in databases.
@@ -54,144 +53,44 @@ pub(crate) const RESERVED: [&str; 23] = [
     "drop_values",
 ];
 
-/// What the document says about a field.
-pub(super) struct NewField {
-    base: Properties,
-    pub(super) name: String,
-    title: String,
-    description: String,
-    kind: NewKind,
-    pub(super) is_unique: bool,
-    pub(super) is_indexed: bool,
-    is_searched: bool,
-}
+/// The field with a name and the JSON of its keywords, which the process keeps until it ends: equal ones once.
+pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> {
+    static FIELDS: LazyLock<Mutex<(HashMap<String, Field>, usize)>> = LazyLock::new(Mutex::default);
 
-pub(super) enum NewKind {
-    Text {
-        max_length: usize,
-        format: NewFormat,
-    },
-    Choice(Vec<String>),
-    Other(Kind),
-}
-
-pub(super) enum NewFormat {
-    Known(Format),
-    Pattern(Regex),
-}
-
-impl NewField {
-    pub(super) fn of(field: Field) -> Self {
-        let properties = *field.0;
-        Self {
-            base: properties,
-            name: properties.name.to_owned(),
-            title: properties.title.to_owned(),
-            description: properties.description.to_owned(),
-            kind: match properties.kind {
-                Kind::Text { max_length, format } => NewKind::Text {
-                    max_length,
-                    format: NewFormat::Known(format),
-                },
-                Kind::Choice(choices) => {
-                    NewKind::Choice(choices.iter().map(|&one| one.to_owned()).collect())
-                }
-                kind => NewKind::Other(kind),
-            },
-            is_unique: properties.is_unique,
-            is_indexed: properties.is_indexed,
-            is_searched: properties.is_searched,
-        }
+    let place = Place::property(name);
+    let key = format!("{name} {is_required} {json}");
+    let mut fields = FIELDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(field) = fields.0.get(&key) {
+        return Ok(*field);
     }
-
-    /// The field, which the process keeps until it ends: equal ones once.
-    pub(super) fn intern(self, is_required: bool) -> Result<Field> {
-        static FIELDS: LazyLock<Mutex<(HashMap<String, Field>, usize)>> =
-            LazyLock::new(Mutex::default);
-
-        let place = Place {
-            property: Some(&self.name),
-            keyword: "",
-        };
-        let mut pattern_size = 0;
-        let borrowed = match &self.kind {
-            NewKind::Text { max_length, format } => {
-                let (format, pattern) = match format {
-                    NewFormat::Known(format) => (*format, ""),
-                    NewFormat::Pattern(regex) => {
-                        pattern_size = PATTERN_SIZE;
-                        (Format::Any, regex.as_str())
-                    }
-                };
-                format!("text {max_length} {format:?} {pattern:?}")
-            }
-            NewKind::Choice(choices) => format!("choice {choices:?}"),
-            NewKind::Other(kind) => format!("{kind:?}"),
-        };
-        let Self {
-            name,
-            title,
-            description,
-            ..
-        } = &self;
-        let flags = [
-            is_required,
-            self.is_unique,
-            self.is_indexed,
-            self.is_searched,
-        ];
-        let key = format!("{name} {title:?} {description:?} {borrowed} {flags:?}");
-        let mut fields = FIELDS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(field) = fields.0.get(&key) {
-            return Ok(*field);
-        }
-        let size = key.len() + pattern_size;
-        if fields.1 + size > MEMORY_LIMIT {
-            return place.error("this program has read too many different fields; restart it");
-        }
-        let kind = match self.kind {
-            NewKind::Text { max_length, format } => Kind::Text {
-                max_length,
-                format: match format {
-                    NewFormat::Known(format) => format,
-                    NewFormat::Pattern(regex) => {
-                        Format::Pattern(Pattern(Box::leak(Box::new(regex))))
-                    }
-                },
-            },
-            NewKind::Choice(choices) => {
-                let choices: Vec<&'static str> = choices.into_iter().map(leak).collect();
-                Kind::Choice(choices.leak())
-            }
-            NewKind::Other(kind) => kind,
-        };
-        let [from_name, to_name] = match self.base.member {
-            Member::Own if kind.is_ordered() => {
-                ["from", "to"].map(|end| leak(format!("{}_{end}", self.name)))
-            }
-            _ => [self.base.from_name, self.base.to_name],
-        };
-        let field = Field(Box::leak(Box::new(Properties {
-            name: leak(self.name),
-            title: leak(self.title),
-            description: leak(self.description),
-            kind,
-            is_required,
-            is_unique: self.is_unique,
-            is_indexed: self.is_indexed,
-            is_searched: self.is_searched,
-            from_name,
-            to_name,
-            ..self.base
-        })));
-        fields.1 += size;
-        fields.0.insert(key, field);
-        Ok(field)
+    let members: Members = place.parse(json, "an object with the keywords of the field")?;
+    let keywords = Keywords::read(members.each_once(place)?.0, place)?;
+    let pattern_size = keywords.pattern.as_ref().map_or(0, |_| PATTERN_SIZE);
+    let size = key.len() + pattern_size;
+    if fields.1 + size > MEMORY_LIMIT {
+        return place.error("this program has read too many different fields; restart it");
     }
+    let properties = match built_in(name) {
+        Some(field) => refined(field, &keywords, place)?,
+        None => own_field(name, &keywords, place)?,
+    };
+    let field = Field(Box::leak(Box::new(Properties {
+        is_required,
+        ..properties
+    })));
+    fields.1 += size;
+    fields.0.insert(key, field);
+    Ok(field)
 }
 
-fn leak(text: String) -> &'static str {
-    text.leak()
+/// The built-in field with this name that clients can set.
+pub(super) fn built_in(name: &str) -> Option<Field> {
+    let mut settable = Field::SETTABLE.iter().copied();
+    settable.find(|field| field.name() == name)
+}
+
+fn leak(text: impl Into<String>) -> &'static str {
+    text.into().leak()
 }
 
 /// A regular expression, which matches in linear time, and whose memory is limited.
@@ -204,40 +103,46 @@ pub(super) fn regex(pattern: &str) -> Result<Regex, String> {
 }
 
 /// A field of the owner.
-pub(super) fn own_field(
-    name: &str,
-    members: Vec<(String, Box<RawValue>)>,
-    place: Place<'_>,
-) -> Result<NewField> {
+fn own_field(name: &str, keywords: &Keywords, place: Place<'_>) -> Result<Properties> {
     check_name(name, place)?;
-    let keywords = Keywords::read(members, place)?;
-    let kind = keywords.kind(place)?;
-    let is_indexed = keywords.index || keywords.unique;
+    let is_unique = keywords.unique.unwrap_or(false);
+    let is_indexed = keywords.index || is_unique;
     if is_indexed && name.len() > INDEXED_NAME_LIMIT {
         return place.error(format_args!(
             "unique and index need a name of at most {INDEXED_NAME_LIMIT} characters"
         ));
     }
-    let is_long = matches!(kind, NewKind::Text { max_length, .. } if max_length > INDEXED_LENGTH);
-    if is_indexed && is_long {
+    if is_indexed && keywords.max_length > Some(INDEXED_LENGTH) {
         return place.error(format_args!(
             "unique and index need a maxLength of at most {INDEXED_LENGTH}"
         ));
     }
-    if keywords.search && matches!(kind, NewKind::Other(_)) {
+    if keywords.search
+        && keywords
+            .kind
+            .as_deref()
+            .is_some_and(|kind| kind != "string")
+    {
         return place.with("search").error("needs a field of texts");
     }
+    let kind = keywords.kind(place)?;
+    let [from_name, to_name] = match kind.is_ordered() {
+        true => ["from", "to"].map(|end| leak(format!("{name}_{end}"))),
+        false => [""; 2],
+    };
     let mut title = name.replace('_', " ");
     title[..1].make_ascii_uppercase();
-    Ok(NewField {
-        base: Properties::DEFAULT,
-        name: name.to_owned(),
-        title: keywords.title.unwrap_or(title),
-        description: keywords.description.unwrap_or_default(),
+    Ok(Properties {
+        name: leak(name),
+        title: leak(keywords.title.clone().unwrap_or(title)),
+        description: leak(keywords.description.clone().unwrap_or_default()),
         kind,
-        is_unique: keywords.unique,
+        is_unique,
         is_indexed: keywords.index,
         is_searched: keywords.search,
+        from_name,
+        to_name,
+        ..Properties::DEFAULT
     })
 }
 
@@ -264,13 +169,7 @@ fn check_name(name: &str, place: Place<'_>) -> Result<()> {
 }
 
 /// A built-in field with other properties.
-pub(super) fn refined(
-    field: Field,
-    members: Vec<(String, Box<RawValue>)>,
-    place: Place<'_>,
-) -> Result<NewField> {
-    let keywords = Keywords::read(members, place)?;
-    let mut refined = NewField::of(field);
+fn refined(field: Field, keywords: &Keywords, place: Place<'_>) -> Result<Properties> {
     let (kind, permitted): (_, &[_]) = match field.member() {
         Member::Name => (
             "string",
@@ -305,15 +204,25 @@ pub(super) fn refined(
             .with("maxLength")
             .error(format_args!("must be {NAME_LENGTH_LIMIT}, or missing"));
     }
-    refined.title = keywords.title.clone().unwrap_or(refined.title);
-    refined.description = keywords.description.clone().unwrap_or(refined.description);
-    if keywords.given.iter().any(|given| given == "unique") {
-        refined.is_unique = keywords.unique;
-    }
-    if let Some(choices) = &keywords.choices {
-        refined.kind = NewKind::Choice(choices.clone());
-    } else if let Kind::Integer { minimum, maximum } = field.kind() {
-        refined.kind = NewKind::Other(keywords.integer(minimum, maximum, place)?);
-    }
-    Ok(refined)
+    let kind = match (&keywords.choices, field.kind()) {
+        (Some(choices), _) => choice(choices),
+        (None, Kind::Integer { minimum, maximum }) => keywords.integer(minimum, maximum, place)?,
+        (None, kind) => kind,
+    };
+    let base = *field.0;
+    Ok(Properties {
+        title: keywords.title.as_deref().map_or(base.title, leak),
+        description: keywords
+            .description
+            .as_deref()
+            .map_or(base.description, leak),
+        kind,
+        is_unique: keywords.unique.unwrap_or(base.is_unique),
+        ..base
+    })
+}
+
+pub(super) fn choice(choices: &[String]) -> Kind {
+    let choices: Vec<_> = choices.iter().map(leak).collect();
+    Kind::Choice(choices.leak())
 }

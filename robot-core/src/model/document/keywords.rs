@@ -4,12 +4,12 @@ use regex_lite::Regex;
 use serde_json::value::RawValue;
 
 use super::{
-    fields::{NewFormat, NewKind, regex},
+    fields::{choice, regex},
     place::{Place, Result},
 };
 use crate::model::{
     field::NAME_LENGTH_LIMIT,
-    kind::{Format, Kind},
+    kind::{Format, Kind, Pattern},
     text::excerpt,
 };
 
@@ -32,7 +32,7 @@ pub(super) struct Keywords {
     pub(super) minimum: Option<serde_json::Number>,
     pub(super) maximum: Option<serde_json::Number>,
     pub(super) choices: Option<Vec<String>>,
-    pub(super) unique: bool,
+    pub(super) unique: Option<bool>,
     pub(super) index: bool,
     pub(super) search: bool,
     pub(super) given: Vec<String>,
@@ -73,7 +73,7 @@ impl Keywords {
                 "minimum" => read.minimum = Some(place.value(&json, "a number")?),
                 "maximum" => read.maximum = Some(place.value(&json, "a number")?),
                 "enum" => read.choices = Some(choices(&json, place)?),
-                "unique" => read.unique = place.value(&json, "true or false")?,
+                "unique" => read.unique = Some(place.value(&json, "true or false")?),
                 "index" => read.index = place.value(&json, "true or false")?,
                 "search" => read.search = place.value(&json, "true or false")?,
                 _ => {
@@ -102,11 +102,12 @@ impl Keywords {
         }
     }
 
-    pub(super) fn kind(&self, place: Place<'_>) -> Result<NewKind> {
+    /// The kind, of which the process keeps the texts.
+    pub(super) fn kind(&self, place: Place<'_>) -> Result<Kind> {
         match (self.kind.as_deref(), &self.choices) {
             (None | Some("string"), Some(choices)) => {
                 self.permit(&["enum"], place)?;
-                Ok(NewKind::Choice(choices.clone()))
+                Ok(choice(choices))
             }
             (Some("string"), None) => {
                 self.permit(&["maxLength", "pattern", "format"], place)?;
@@ -117,12 +118,14 @@ impl Keywords {
                             .with("pattern")
                             .error("excludes format; give one of them");
                     }
-                    (Some(pattern), None) => NewFormat::Pattern(pattern.clone()),
-                    (None, format) => NewFormat::Known(format.unwrap_or(Format::Any)),
+                    (Some(pattern), None) => {
+                        Format::Pattern(Pattern(Box::leak(Box::new(pattern.clone()))))
+                    }
+                    (None, format) => format.unwrap_or(Format::Any),
                 };
-                Ok(NewKind::Text { max_length, format })
+                Ok(Kind::Text { max_length, format })
             }
-            (Some("integer"), None) => self.integer(i64::MIN, i64::MAX, place).map(NewKind::Other),
+            (Some("integer"), None) => self.integer(i64::MIN, i64::MAX, place),
             (Some("number"), None) => {
                 self.permit(&["minimum", "maximum"], place)?;
                 let limit = |given: &Option<serde_json::Number>, default| {
@@ -134,11 +137,11 @@ impl Keywords {
                 let minimum = limit(&self.minimum, f64::MIN);
                 let maximum = limit(&self.maximum, f64::MAX);
                 ordered(minimum <= maximum, place)?;
-                Ok(NewKind::Other(Kind::Number { minimum, maximum }))
+                Ok(Kind::Number { minimum, maximum })
             }
             (Some("boolean"), None) => {
                 self.permit(&[], place)?;
-                Ok(NewKind::Other(Kind::Boolean))
+                Ok(Kind::Boolean)
             }
             (None, None) => place.error(format_args!("needs a type ({KINDS}), or an enum")),
             _ => place

@@ -18,7 +18,7 @@ pub(crate) use self::fields::is_reserved;
 pub(crate) use self::keywords::CHOICE_LIMIT;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
 use self::{
-    fields::{NewField, own_field, refined},
+    fields::{built_in, field},
     keywords::TITLE_LIMIT,
     place::{Members, Place, Result},
 };
@@ -78,39 +78,24 @@ impl FromStr for Definition {
             return Place::root("properties").error(message);
         }
         let required = Required::new(required, &properties)?;
-        let fields = new_fields(&properties)?.into_iter().map(|field| {
-            let is_required = required.contains(&field.name);
-            field.intern(is_required)
-        });
-        Ok(Self::new(title, &fields.collect::<Result<Vec<_>>>()?))
+        Ok(Self::new(title, &fields(&properties, &required)?))
     }
 }
 
-/// The place of a built-in field that clients can set.
-fn built_in(name: &str) -> Option<usize> {
-    let mut settable = Field::SETTABLE.iter();
-    settable.position(|field| field.name() == name)
-}
-
 /// The fields that clients can set.
-fn new_fields(properties: &[(String, Box<RawValue>)]) -> Result<Vec<NewField>> {
-    let mut fields: Vec<_> = Field::SETTABLE.iter().copied().map(NewField::of).collect();
+fn fields(properties: &[(String, Box<RawValue>)], required: &Required) -> Result<Vec<Field>> {
+    let names = properties.iter().map(|(name, _)| name.as_str());
+    let own = names.filter(|name| built_in(name).is_none());
+    let built_ins = Field::SETTABLE.iter().map(|field| field.name());
+    let mut fields = Vec::new();
     let mut indexes = 0;
-    for (name, json) in properties {
-        let place = Place {
-            property: Some(name),
-            keyword: "",
-        };
-        let members: Members = place.value(json, "an object with the keywords of the field")?;
-        let members = members.each_once(place)?.0;
-        if let Some(index) = built_in(name) {
-            fields[index] = refined(Field::SETTABLE[index], members, place)?;
-            continue;
-        }
-        let field = own_field(name, members, place)?;
-        indexes += usize::from(field.is_unique || field.is_indexed);
+    for name in built_ins.chain(own) {
+        let given = properties.iter().find(|(given, _)| given == name);
+        let json = given.map_or("{}", |(_, json)| json.get());
+        let field = field(name, json, required.contains(name))?;
+        indexes += usize::from(field.is_own() && field.is_indexed());
         if indexes > INDEX_LIMIT {
-            return place.error(format_args!(
+            return Place::property(name).error(format_args!(
                 "at most {INDEX_LIMIT} fields can be unique or have an index; leave both out here"
             ));
         }
@@ -192,7 +177,8 @@ mod tests {
                 .map(|field| std::ptr::from_ref(field.0))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(fields(&again), fields(&museum));
+        let twice: Definition = museum.to_string().parse().unwrap();
+        assert_eq!(fields(&again), fields(&twice));
     }
 
     #[test]

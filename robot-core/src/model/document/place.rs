@@ -26,8 +26,8 @@ pub(super) type Result<T, E = DefinitionError> = std::result::Result<T, E>;
 /// A place in the document.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) property: Option<&'a str>,
-    pub(super) keyword: &'a str,
+    property: Option<&'a str>,
+    keyword: &'a str,
 }
 
 impl<'a> Place<'a> {
@@ -35,6 +35,13 @@ impl<'a> Place<'a> {
         Self {
             property: None,
             keyword,
+        }
+    }
+
+    pub(super) const fn property(name: &'a str) -> Self {
+        Self {
+            property: Some(name),
+            keyword: "",
         }
     }
 
@@ -58,7 +65,11 @@ impl<'a> Place<'a> {
 
     /// The value of a keyword.
     pub(super) fn value<T: DeserializeOwned>(self, json: &RawValue, expected: &str) -> Result<T> {
-        match serde_json::from_str(json.get()) {
+        self.parse(json.get(), expected)
+    }
+
+    pub(super) fn parse<T: DeserializeOwned>(self, json: &str, expected: &str) -> Result<T> {
+        match serde_json::from_str(json) {
             Ok(value) => Ok(value),
             Err(_) => self.error(format_args!("must be {expected}")),
         }

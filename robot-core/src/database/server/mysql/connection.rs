@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use diesel::{QueryDsl, QueryResult, SelectableHelper, dsl::sql, sql_types::Text};
+use diesel::QueryResult;
 use diesel_async::{
-    AsyncConnection, AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection,
+    AsyncConnection, AsyncMysqlConnection, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
 };
 
@@ -12,15 +12,16 @@ use super::{migrations::CHANGE_TRIGGER, statements, url::MysqlUrl};
 use crate::{
     catalogue::Preparation,
     database::{
+        execute::Execute,
         migrations::MigrationError,
         server::{
-            backend::{Backend, Purpose, load_robots, prepare},
+            backend::{Backend, Purpose, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
             limits::{Limits, SCAN_FACTOR, lock_timeout},
         },
         slow_statements::stopwatch,
     },
-    model::{Definition, Robot, ValidChanges, ValidDraft},
+    model::{Definition, ValidDraft},
 };
 
 impl Backend for AsyncMysqlConnection {
@@ -37,6 +38,8 @@ impl Backend for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
     const INSERTS_BY_ONE_STATEMENT: bool = false;
+
+    const NEEDS_SAVEPOINTS: bool = false;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = Some((
         "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 10) AS CHAR)",
@@ -81,14 +84,6 @@ impl Backend for AsyncMysqlConnection {
         .await
     }
 
-    async fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, statements::has_id_of(ids))
-    }
-
-    async fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, statements::has_name_of(names))
-    }
-
     async fn insert_all(
         &mut self,
         definition: &Definition,
@@ -96,11 +91,6 @@ impl Backend for AsyncMysqlConnection {
         deadline: Instant,
     ) -> QueryResult<Vec<Option<i64>>> {
         statements::insert_all(self, definition, drafts, deadline).await
-    }
-
-    /// Each update has a statement.
-    fn updates_together(definition: &Definition, _: &ValidChanges) -> bool {
-        definition.has_only_unique_names()
     }
 }
 
@@ -147,8 +137,7 @@ async fn set_up(
 
 /// Checks the settings that a session cannot change.
 async fn check_settings(connection: &mut AsyncMysqlConnection) -> Result<(), ConnectError> {
-    let collations = texts(
-        connection,
+    let collations = connection.texts(
         "SELECT collation_name FROM information_schema.collations
          WHERE collation_name IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')",
     );
@@ -159,8 +148,7 @@ async fn check_settings(connection: &mut AsyncMysqlConnection) -> Result<(), Con
     }
     // A commit waits for the disk with 1, and with MariaDB's 3; but not completely if a binary log is
     // not synced.
-    let may_lose = texts(
-        connection,
+    let may_lose = connection.texts(
         "SELECT CONCAT('innodb_flush_log_at_trx_commit = ', @@innodb_flush_log_at_trx_commit,
                        ', log_bin = ', @@log_bin, ', sync_binlog = ', @@sync_binlog)
          FROM DUAL WHERE @@innodb_flush_log_at_trx_commit NOT IN (1, 3)
@@ -172,10 +160,6 @@ async fn check_settings(connection: &mut AsyncMysqlConnection) -> Result<(), Con
         );
     }
     Ok(())
-}
-
-async fn texts(connection: &mut AsyncMysqlConnection, query: &str) -> QueryResult<Vec<String>> {
-    sql::<Text>(query).load(connection).await
 }
 
 #[cfg(test)]
@@ -205,7 +189,7 @@ mod tests {
         let mut settings = Vec::new();
         for name in names {
             let query = format!("SELECT CAST(@@{name} AS CHAR)");
-            settings.extend(texts(&mut connection, &query).await.unwrap());
+            settings.extend(connection.texts(&query).await.unwrap());
         }
         settings
     }

@@ -7,23 +7,23 @@ use std::{
 };
 
 use diesel::{
-    QueryDsl, QueryResult,
-    dsl::sql,
+    QueryResult,
     result::{DatabaseErrorKind, Error as DieselError},
-    sql_types::BigInt,
 };
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
 
 use crate::{
     catalogue::Error,
     database::{
+        conditions::has_name_of,
         define::Index,
         errors::{is_taken, wrap},
+        execute::Execute,
+        execute::impl_execute,
         fragment::Fragment,
-        impl_statements::impl_statements,
-        schema::{DraftRow, RobotRow, SearchTexts, robots},
+        schema::{DraftRow, ENTRY, RobotRow, SearchTexts, robots},
         server::backend::check_deadline,
-        statements::Dialect,
+        statements::{Dialect, select},
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
@@ -32,16 +32,11 @@ use crate::{
 /// statement, so up to 65 per row.
 const ROWS: usize = 1000;
 
-diesel::define_sql_function! {
-    /// The id of the row that this connection inserted last.
-    fn last_insert_id() -> BigInt;
-}
-
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
 const COLLATE: &str =
     "/*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */";
 
-impl_statements!(AsyncMysqlConnection, awaited, for_update);
+impl_execute!(AsyncMysqlConnection, awaited);
 
 impl Dialect for AsyncMysqlConnection {
     const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");
@@ -63,6 +58,11 @@ impl Dialect for AsyncMysqlConnection {
     fn as_text(sql: &str) -> String {
         sql.to_owned()
     }
+
+    const FOR_UPDATE: &str = " FOR UPDATE";
+
+    const LAST_ID: &str = "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables
+                           WHERE table_schema = DATABASE() AND table_name = 'robots'";
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
@@ -126,10 +126,12 @@ impl Dialect for AsyncMysqlConnection {
             .execute(self)
             .await?;
         // The row is committed: from here on no error may mean that nothing was stored.
-        diesel::select(last_insert_id())
-            .get_result(self)
+        let id = Fragment::new("SELECT CAST(last_insert_id() AS SIGNED)");
+        let mut ids = self
+            .numbers(id)
             .await
-            .map_err(|error| wrap(Error::unknown(error)))
+            .map_err(|error| wrap(Error::unknown(error)))?;
+        Ok(ids.pop().unwrap_or(0))
     }
 
     async fn insert_robots(
@@ -145,28 +147,15 @@ impl Dialect for AsyncMysqlConnection {
         insert.execute(self).await.map(drop)
     }
 
-    async fn last_id(&mut self) -> QueryResult<i64> {
-        sql::<BigInt>(
-            "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables
-             WHERE table_schema = DATABASE() AND table_name = 'robots'",
-        )
-        .get_result(self)
-        .await
-    }
-
     /// Inserts a row with the id and deletes it. ALTER TABLE would end the transaction, and could
     /// lower the last id.
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         let random = RandomState::new().hash_one(id);
         let name = format!("\u{10ffff}{random:016x}");
-        diesel::insert_into(robots::table)
-            .values(RobotRow::temporary(id, &name))
-            .execute(self)
-            .await?;
-        diesel::delete(robots::table.find(id))
-            .execute(self)
-            .await
-            .map(drop)
+        let insert = Fragment::new("INSERT INTO robots (id, name) VALUES (").number(id);
+        self.change(insert.sql(", ").text(name).sql(")")).await?;
+        let delete = Fragment::new("DELETE FROM robots WHERE id = ").number(id);
+        self.change(delete).await.map(drop)
     }
 }
 
@@ -205,9 +194,7 @@ pub(super) async fn insert_all(
         check_deadline(deadline)?;
         inserted.extend(insert_free(connection, definition, drafts).await?);
     }
-    // After all inserts: the first read fixes the snapshot of the transaction, and a name that another
-    // transaction gives up later still belongs to its robot there. A name that is taken fixes it earlier, but
-    // only `apply_all` has several chunks, and fails then.
+    // After all inserts: the first read may fix the snapshot of the transaction.
     let mut ids = HashMap::new();
     for drafts in inserted.chunks(ROWS) {
         check_deadline(deadline)?;
@@ -261,34 +248,10 @@ async fn ids_by_name(
     drafts: &[&ValidDraft],
 ) -> QueryResult<HashMap<String, i64>> {
     let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
-    let found = robots::table.filter(has_name_of(&names));
-    let found = found.select((robots::name, robots::id)).load(connection);
-    Ok(found.await?.into_iter().collect())
-}
-
-/// The condition that the id of a robot is one of these.
-pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
-    is_one_of("robots.id IN (", ids, Fragment::number)
-}
-
-/// The condition that the name of a robot is one of these.
-pub(super) fn has_name_of<'a>(names: &[&'a str]) -> Fragment<'a> {
-    is_one_of("robots.name IN (", names, Fragment::text)
-}
-
-/// The condition that a value is in a list. The last element is repeated up to a power of two: statements are
-/// prepared once for each length.
-fn is_one_of<'a, T: Copy>(
-    start: &'static str,
-    values: &[T],
-    append: fn(Fragment<'a>, T) -> Fragment<'a>,
-) -> Fragment<'a> {
-    let repeated = values.last().into_iter().cycle();
-    let padded = values.iter().chain(repeated);
-    let padded = padded.take(values.len().next_power_of_two()).enumerate();
-    let list = padded.fold(Fragment::new(start), |list, (index, value)| {
-        let list = if index > 0 { list.sql(", ") } else { list };
-        append(list, *value)
-    });
-    list.sql(")")
+    // The last one of equal names stays: an older one was deleted since the snapshot began.
+    let query = select(ENTRY, Some(has_name_of(&names))).sql(" ORDER BY robots.id");
+    let found = connection.entries(query, usize::MAX).await?.into_iter();
+    Ok(found
+        .map(|entry| (entry.name().to_owned(), entry.id().get()))
+        .collect())
 }

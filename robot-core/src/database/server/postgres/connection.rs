@@ -1,13 +1,11 @@
 //! Connections to PostgreSQL and their settings.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
     time::{Duration, Instant},
 };
 
-use diesel::{
-    ExpressionMethods, QueryDsl, QueryResult, SelectableHelper, dsl::sql, sql_types::Text,
-};
+use diesel::{QueryResult, dsl::sql, sql_types::Text};
 use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
@@ -15,18 +13,17 @@ use diesel_async::{
 
 use super::{migrations::SEARCH_INDEX, pooler::check_sessions, statements, url::PostgresUrl};
 use crate::{
-    catalogue::{Preparation, Result},
+    catalogue::Preparation,
     database::{
         migrations::MigrationError,
-        schema::ChangedColumns,
         server::{
-            backend::{Backend, Purpose, load_robots, prepare},
+            backend::{Backend, Purpose, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
             limits::{Limits, Plans},
         },
         slow_statements::stopwatch,
     },
-    model::{Definition, Field, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 impl Backend for AsyncPgConnection {
@@ -43,6 +40,8 @@ impl Backend for AsyncPgConnection {
     const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
     const INSERTS_BY_ONE_STATEMENT: bool = true;
+
+    const NEEDS_SAVEPOINTS: bool = true;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
 
@@ -92,14 +91,6 @@ impl Backend for AsyncPgConnection {
         .await
     }
 
-    async fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, robots::id.eq_any(ids))
-    }
-
-    async fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, robots::name.eq_any(names))
-    }
-
     async fn index_all(&mut self, definition: &Definition, robots: &[Robot]) -> QueryResult<()> {
         statements::index_all(self, definition, robots).await
     }
@@ -113,25 +104,12 @@ impl Backend for AsyncPgConnection {
         statements::insert_all(self, definition, drafts).await
     }
 
-    /// The statement finds names that are taken, and has no NULL for a value that is removed.
-    fn updates_together(definition: &Definition, changes: &ValidChanges) -> bool {
-        let mut unique = definition.unique().filter(|field| *field != Field::NAME);
-        definition.has_unique_names()
-            && !unique.any(|field| changes.value(field).is_some())
-            && !ChangedColumns::new(definition, changes).has_null()
-    }
-
-    async fn update_all(
+    async fn update_free(
         &mut self,
         definition: &Definition,
-        updates: &[(RobotId, &ValidChanges)],
-        _: Instant,
-    ) -> QueryResult<HashMap<RobotId, Result<()>>> {
-        statements::update_all(self, definition, updates).await
-    }
-
-    async fn delete_all(&mut self, ids: &[RobotId], _: Instant) -> QueryResult<HashSet<RobotId>> {
-        statements::delete_all(self, ids).await
+        updates: BTreeMap<RobotId, &ValidChanges>,
+    ) -> QueryResult<HashSet<RobotId>> {
+        statements::update_free(self, definition, updates).await
     }
 }
 

@@ -2,45 +2,41 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashSet},
 };
 
-use diesel::{
-    ExpressionMethods, QueryDsl, QueryResult,
-    dsl::sql,
-    sql_query,
-    sql_types::{BigInt, Bool},
-};
+use diesel::{QueryResult, sql_types::BigInt};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
 use crate::{
-    catalogue::Result,
     database::{
         conditions::expression,
         define::Index,
+        execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
-        impl_statements::impl_statements,
         schema::{ChangedColumns, DraftRow, RobotRow, SearchTexts, robots},
         statements::Dialect,
         trigrams::trigrams,
     },
     model::{
         Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, RobotId, ValidChanges,
-        ValidDraft, Violation, fold,
+        ValidDraft, fold,
     },
 };
 
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 
-impl_statements!(AsyncPgConnection, awaited);
+impl_execute!(AsyncPgConnection, awaited);
 
 impl Dialect for AsyncPgConnection {
     const MERGE: (&str, &str) = (
         "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ",
         "::jsonb)::text, '{}')",
     );
+
+    const LAST_ID: &str = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('robots', 'id')::regclass), 0)";
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
@@ -134,17 +130,12 @@ impl Dialect for AsyncPgConnection {
             "::json) AS new (id bigint, name text, type text, year bigint, revision bigint, search_text text,
              own_text text, own text)",
         );
-        Rows::<()>::of(insert).execute(self).await.map(drop)
-    }
-
-    async fn last_id(&mut self) -> QueryResult<i64> {
-        let query = format!("SELECT coalesce(pg_sequence_last_value({SEQUENCE}), 0)");
-        sql::<BigInt>(&query).get_result(self).await
+        self.change(insert).await.map(drop)
     }
 
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
-        let raise = sql_query(format!("SELECT setval({SEQUENCE}, $1)"));
-        raise.bind::<BigInt, _>(id).execute(self).await.map(drop)
+        let raise = Fragment::new(format!("SELECT setval({SEQUENCE}, ")).number(id);
+        self.numbers(raise.sql(")")).await.map(drop)
     }
 
     /// Blocks inserts, so that none is assigned an id between the look at the sequence and its change.
@@ -213,7 +204,7 @@ pub(super) async fn index_all(
         "::json) AS new (id bigint, revision bigint, folded text, own_text text)
          WHERE robots.id = new.id AND robots.revision = new.revision AND search_text IS NULL",
     );
-    Rows::<()>::of(update).execute(connection).await.map(drop)
+    connection.change(update).await.map(drop)
 }
 
 /// Inserts robots by one statement, except those with values that others have.
@@ -259,12 +250,13 @@ pub(super) async fn insert_all(
     Ok(ids)
 }
 
-/// Changes the robots that exist and whose new names are free, by one statement.
-pub(super) async fn update_all(
+/// Changes the robots that exist and whose new names are free, by one statement: not those with a new value of another
+/// unique field, or with a value that is removed.
+pub(super) async fn update_free(
     connection: &mut AsyncPgConnection,
     definition: &Definition,
-    updates: &[(RobotId, &ValidChanges)],
-) -> QueryResult<HashMap<RobotId, Result<()>>> {
+    updates: BTreeMap<RobotId, &ValidChanges>,
+) -> QueryResult<HashSet<RobotId>> {
     #[derive(Serialize)]
     struct Update<'a> {
         id: i64,
@@ -275,61 +267,49 @@ pub(super) async fn update_all(
         own: Option<String>,
         sets_own_text: bool,
     }
-    let rows = updates.iter().map(|(id, changes)| {
+    let sets_unique = |changes: &ValidChanges| {
+        let mut unique = definition.unique().filter(|field| *field != Field::NAME);
+        unique.any(|field| changes.value(field).is_some())
+    };
+    let rows = updates.into_iter().filter_map(|(id, changes)| {
+        let columns = ChangedColumns::new(definition, changes);
+        if columns.has_null() || sets_unique(changes) {
+            return None;
+        }
         let (merges, own) = match changes.own(definition) {
             OwnChange::None => (None, None),
             OwnChange::Set(own) => (Some(false), own),
             OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
         };
-        let columns = ChangedColumns::new(definition, changes);
-        Update {
+        Some(Update {
             id: id.get(),
             sets_own_text: columns.sets_own_text(),
             columns,
             merges,
             own,
-        }
+        })
     });
-    let rows = json(&rows.collect::<Vec<_>>())?;
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() || !definition.has_unique_names() {
+        return Ok(HashSet::new());
+    }
     let (before, after) = AsyncPgConnection::MERGE;
     let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
-    let update = update.text(rows).sql(format!(
+    let update = update.text(json(&rows)?).sql(format!(
         "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
              sets_own_text boolean, merges boolean, own text)),
          taken AS (SELECT new.id FROM new JOIN robots USING (id)
-             JOIN robots AS other ON other.name = new.name AND other.id <> new.id),
-         updated AS (UPDATE robots SET name = coalesce(new.name, robots.name),
-             type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
-             search_text = coalesce(new.search_text, robots.search_text),
-             own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
-             own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
-                 ELSE robots.own END,
-             revision = robots.revision + 1
-             FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
-             RETURNING robots.id)
-         SELECT id, true FROM updated UNION ALL SELECT id, false FROM taken"
+           JOIN robots AS other ON other.name = new.name AND other.id <> new.id)
+         UPDATE robots SET name = coalesce(new.name, robots.name),
+           type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
+           search_text = coalesce(new.search_text, robots.search_text),
+           own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
+           own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
+               ELSE robots.own END,
+           revision = robots.revision + 1
+         FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
+         RETURNING robots.id"
     ));
-    let rows: Vec<(i64, bool)> = Rows::<(BigInt, Bool)>::of(update).load(connection).await?;
-    let result = |(id, is_updated)| {
-        let result = if is_updated {
-            Ok(())
-        } else {
-            Err(Violation::NAME_TAKEN.into())
-        };
-        Some((RobotId::new(id)?, result))
-    };
-    Ok(rows.into_iter().filter_map(result).collect())
-}
-
-/// Deletes the robots that exist, by one statement.
-pub(super) async fn delete_all(
-    connection: &mut AsyncPgConnection,
-    ids: &[RobotId],
-) -> QueryResult<HashSet<RobotId>> {
-    let ids: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    let ids: Vec<_> = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
-        .returning(robots::id)
-        .get_results(connection)
-        .await?;
+    let ids = connection.numbers(update).await?;
     Ok(ids.into_iter().filter_map(RobotId::new).collect())
 }

@@ -30,7 +30,7 @@ use crate::{
         measuring::{CommitMetrics, QueueMetrics},
         restore::restore,
         schema::assigned,
-        statements::{Statements, now},
+        statements::{apply_alone, now},
     },
     metrics::SQLITE_COMMIT_START,
     model::{Definition, RobotId, ValidDraft},
@@ -131,7 +131,7 @@ impl Write {
         definition: &Definition,
     ) -> QueryResult<()> {
         let result = match &self.work {
-            Work::Change(change) => now(connection.apply_alone(definition, change)),
+            Work::Change(change) => now(apply_alone(connection, definition, change)),
             Work::All(changes, ids) => in_savepoint(connection, |connection| {
                 apply_all(connection, definition, changes)
             })
@@ -163,7 +163,7 @@ impl Write {
     /// The draft, if it is to be inserted.
     fn draft(&self) -> Option<&ValidDraft> {
         match &self.work {
-            Work::Change(change) => draft(change),
+            Work::Change(change) => change.draft(),
             Work::All(..) | Work::Restore(..) | Work::Define(..) => None,
         }
     }
@@ -207,25 +207,17 @@ fn apply_all(
     definition: &Definition,
     changes: &[Change],
 ) -> QueryResult<Vec<RobotId>> {
-    let drafts = changes.iter().filter_map(draft);
+    let drafts = changes.iter().filter_map(Change::draft);
     let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
-    let apply = |change| {
-        match draft(change).and_then(|_| inserted.next().flatten()) {
+    let apply = |change: &Change| {
+        match change.draft().and_then(|_| inserted.next().flatten()) {
             Some(number) => assigned(number),
             // An insert with a value that is taken fails again, with its error.
-            None => now(connection.apply_alone(definition, change))?,
+            None => now(apply_alone(connection, definition, change))?,
         }
         .map_err(wrap)
     };
     changes.iter().map(apply).collect()
-}
-
-/// The draft that a change inserts.
-fn draft(change: &Change) -> Option<&ValidDraft> {
-    match change {
-        Change::Insert(draft) => Some(draft),
-        _ => None,
-    }
 }
 
 /// Runs a write, or consecutive inserts by one statement. The error is as that of [`Write::run`].
