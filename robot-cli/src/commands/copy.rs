@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
-    StoreFiles, redact,
+    Catalogue, StoreFiles, redact,
     transfer::{self, CopyError, CopyProgress, CopyStage},
 };
 
@@ -29,6 +29,10 @@ pub(crate) struct CopyArgs {
     /// The catalogue to write: empty, or a file that is created
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     to: String,
+
+    /// Columns of other programs that are not copied, separated by commas
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    ignore: Vec<String>,
 }
 
 /// Parses the URL of a catalogue that outlives the process.
@@ -51,7 +55,7 @@ pub(crate) fn run(
             "copy does not use --database; use --from URL and --to URL",
         ));
     }
-    let CopyArgs { from, to } = args;
+    let CopyArgs { from, to, ignore } = args;
     if is_same_catalogue(from, to) {
         return Err(Failure::new(
             "--from and --to are the same catalogue; choose another one for --to",
@@ -60,6 +64,15 @@ pub(crate) fn run(
     let interrupt = Interrupt::register()?;
     // A backup of an older version is not migrated.
     let source = context.options.clone().unchanged().open(from)?;
+    let mut foreign = source.foreign_columns()?;
+    foreign.retain(|column| !ignore.contains(column));
+    if !foreign.is_empty() {
+        let columns = foreign.join(",");
+        return Err(Failure::new(format_args!(
+            "the source has columns that the catalogue does not have: {columns}; store their values in \
+             fields (robot-cli fields add), or leave them out with --ignore \"{columns}\""
+        )));
+    }
     let target = context.options.clone().begin_copy().open(to)?;
     let mut display = StageProgress::default();
     let copied = transfer::copy(&source, &target, |progress| {

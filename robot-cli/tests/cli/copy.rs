@@ -48,6 +48,25 @@ fn copy_keeps_robots_and_ids() {
 }
 
 #[test]
+fn columns_of_other_programs_are_left_out_knowingly() {
+    let sandbox = Sandbox::with_three_robots();
+    let sql = "ALTER TABLE robots ADD COLUMN maker TEXT; ALTER TABLE robots ADD COLUMN owner TEXT";
+    let mut sqlite = Command::new("sqlite3");
+    let status = sqlite
+        .args(["robots.db", sql])
+        .current_dir(sandbox.path())
+        .status();
+    assert!(status.unwrap().success());
+    sandbox.fails(
+        &format!("{COPY} --ignore owner"),
+        "error: the source has columns that the catalogue does not have: maker; store their values in \
+         fields (robot-cli fields add), or leave them out with --ignore \"maker\"\n",
+    );
+    assert!(!sandbox.path().join("copy.db").exists());
+    sandbox.stdout(&format!("{COPY} --ignore owner,maker"));
+}
+
+#[test]
 fn copy_to_same_file_under_any_path_fails() {
     const REFUSAL: &str =
         "error: --from and --to are the same catalogue; choose another one for --to\n";

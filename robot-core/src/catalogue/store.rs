@@ -197,6 +197,15 @@ pub trait Catalogue: Send + Sync {
     /// ```
     fn last_id(&self) -> Result<Option<RobotId>>;
 
+    /// The columns that other programs have added to the table of robots, whose values the catalogue does not
+    /// know. The default has none.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn foreign_columns(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
     /// As [`page`](Self::page), with ids and names only.
     ///
     /// # Errors
@@ -308,6 +317,9 @@ macro_rules! forward_catalogue {
             }
             fn last_id(&$self) -> $crate::Result<Option<$crate::RobotId>> {
                 ($target).last_id()
+            }
+            fn foreign_columns(&$self) -> $crate::Result<Vec<String>> {
+                ($target).foreign_columns()
             }
             fn entries(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Entry>> {
                 ($target).entries(request)

@@ -9,7 +9,7 @@ use diesel::QueryResult;
 
 use super::{
     conditions::expression,
-    errors::{UNIQUE, wrap},
+    errors::{INDEX, UNIQUE, wrap},
     fragment::Fragment,
     schema::total,
     statements::{Dialect, Grouping, count, ids, other_definition},
@@ -77,7 +77,7 @@ impl Index {
             (true, true) => "robots_name".to_owned(),
             (true, false) => "robots_names".to_owned(),
             (false, is_unique) => {
-                let kind = if is_unique { UNIQUE } else { "robots_index_" };
+                let kind = if is_unique { UNIQUE } else { INDEX };
                 let values = match field.kind() {
                     Kind::Id | Kind::Integer { .. } => "integer",
                     Kind::Number { .. } => "number",

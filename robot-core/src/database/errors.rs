@@ -6,6 +6,14 @@ use crate::{catalogue::Error, model::Violation};
 
 /// The prefixes of the names of unique indexes of own fields.
 pub(super) const UNIQUE: &str = "robots_unique_";
+pub(super) const INDEX: &str = "robots_index_";
+
+/// Whether a name is that of the index of an own field, or of its column.
+pub(super) fn is_of_index(name: &str) -> bool {
+    [UNIQUE, INDEX]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
 
 /// Whether a statement violated a unique constraint.
 pub(super) fn is_taken(error: &DieselError) -> bool {

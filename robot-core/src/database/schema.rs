@@ -34,6 +34,18 @@ diesel::table! {
     }
 }
 
+/// All columns.
+pub(super) const COLUMNS: [&str; 8] = [
+    "id",
+    "name",
+    "type",
+    "year",
+    "revision",
+    "search_text",
+    "own_text",
+    "own",
+];
+
 /// The columns of a [`Row`].
 pub(super) const ROBOT: &str =
     "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own";

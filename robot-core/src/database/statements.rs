@@ -7,10 +7,10 @@ use diesel::{QueryResult, result::Error as DieselError};
 use super::{
     conditions::{Part, conditions, expression, order},
     define::Index,
-    errors::{is_taken, taken},
+    errors::{is_of_index, is_taken, taken},
     execute::Execute,
     fragment::Fragment,
-    schema::{ChangedColumns, ENTRY, Group, ROBOT, assigned},
+    schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned},
 };
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
@@ -63,6 +63,9 @@ pub(super) trait Dialect: Execute {
     fn stored_value(field: Field) -> String {
         Self::own_value(field)
     }
+
+    /// A query for the names of the columns of the table.
+    const COLUMNS: &str;
 
     /// A query for the names of the indexes of names and own fields.
     const INDEXES: &str;
@@ -276,6 +279,13 @@ pub(super) async fn ids<C: Execute>(
 pub(super) async fn last_id<C: Dialect>(connection: &mut C) -> QueryResult<i64> {
     let ids = connection.numbers(Fragment::new(C::LAST_ID)).await?;
     Ok(ids.first().copied().unwrap_or(0))
+}
+
+/// The columns that other programs have added.
+pub(super) async fn foreign_columns<C: Dialect>(connection: &mut C) -> QueryResult<Vec<String>> {
+    let mut columns = connection.texts(C::COLUMNS).await?;
+    columns.retain(|name| !COLUMNS.contains(&name.as_str()) && !is_of_index(name));
+    Ok(columns)
 }
 
 /// The revision and the document of the definition, unless it has this revision.

@@ -119,6 +119,8 @@ pub enum CopyError {
 /// digests of both. New robots of the target get ids that no robot of the source ever had. Memory
 /// is constant.
 ///
+/// Columns that other programs have added to the source ([`Catalogue::foreign_columns`]) are not copied.
+///
 /// Stop writers first: changes of the source during the copy are detected, and are then an error.
 /// `progress` is called after each page of some thousand robots, and can cancel the copy.
 ///

@@ -6,7 +6,7 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
+use robot_core::{Catalogue, CatalogueExt, Error, OpenError, OpenOptions, Redefinition, open};
 
 use crate::{
     backend::{Backend, database_tests},
@@ -18,6 +18,7 @@ database_tests![
     database_of_another_program_is_rejected,
     database_of_a_newer_version_is_rejected,
     incomplete_copy_is_rejected_until_its_end,
+    columns_of_other_programs_are_named,
     table_rejects_invalid_names,
     write_waits_for_a_lock,
     write_blocked_for_the_timeout_is_unavailable,
@@ -74,6 +75,18 @@ fn incomplete_copy_is_rejected_until_its_end<B: Backend>() {
     let begin = OpenOptions::new().begin_copy();
     drop(begin.open(database.url()).unwrap());
     drop(database.open());
+}
+
+fn columns_of_other_programs_are_named<B: Backend>() {
+    let database = B::new();
+    let catalogue = database.open();
+    let json = r#"{"properties":{"a":{"type":"integer","index":true},"b":{"type":"string","unique":true}}}"#;
+    catalogue
+        .define(Redefinition::new(json.parse().unwrap()))
+        .unwrap();
+    assert!(catalogue.foreign_columns().unwrap().is_empty());
+    database.execute("ALTER TABLE robots ADD COLUMN maker TEXT");
+    assert_eq!(catalogue.foreign_columns().unwrap(), ["maker"]);
 }
 
 fn table_rejects_invalid_names<B: Backend>() {

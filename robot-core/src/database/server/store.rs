@@ -33,7 +33,9 @@ use crate::{
         restore::restore,
         schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
-        statements::{Grouping, Item, after_name, count, has_nul, last_id, page, unindexed},
+        statements::{
+            Grouping, Item, after_name, count, foreign_columns, has_nul, last_id, page, unindexed,
+        },
     },
     model::{Definition, Entry, Field, Robot, RobotId},
 };
@@ -312,5 +314,11 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             last_id(connection.inner()).await
         });
         last.map(RobotId::new)
+    }
+
+    fn foreign_columns(&self) -> Result<Vec<String>> {
+        self.execute(Kind::Page, async |connection| {
+            foreign_columns(connection.inner()).await
+        })
     }
 }

@@ -44,6 +44,8 @@ impl Dialect for SqliteConnection {
         }
     }
 
+    const COLUMNS: &str = "SELECT name FROM pragma_table_info('robots')";
+
     const INDEXES: &str = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'robots' \
                            AND (name IN ('robots_name', 'robots_names') \
                            OR name GLOB 'robots_index_*' OR name GLOB 'robots_unique_*')";

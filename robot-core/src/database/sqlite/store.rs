@@ -22,7 +22,9 @@ use crate::{
         migrations,
         refresher::Refresher,
         schema::{Group, summary, total, value_counts},
-        statements::{self, Grouping, Item, after_name, find, get, has_nul, last_id, now},
+        statements::{
+            self, Grouping, Item, after_name, find, foreign_columns, get, has_nul, last_id, now,
+        },
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -306,6 +308,11 @@ impl Catalogue for SqliteCatalogue {
     fn last_id(&self) -> Result<Option<RobotId>> {
         let last = self.reads.pool.read(|connection| now(last_id(connection)));
         last.map(RobotId::new)
+    }
+
+    fn foreign_columns(&self) -> Result<Vec<String>> {
+        let pool = &self.reads.pool;
+        pool.read(|connection| now(foreign_columns(connection)))
     }
 
     fn files(&self) -> StoreFiles {

@@ -78,6 +78,9 @@ impl Dialect for AsyncMysqlConnection {
         own_value(field)
     }
 
+    const COLUMNS: &str = "SELECT column_name FROM information_schema.columns \
+                           WHERE table_schema = DATABASE() AND table_name = 'robots'";
+
     const INDEXES: &str = "SELECT DISTINCT index_name FROM information_schema.statistics \
                            WHERE table_schema = DATABASE() AND table_name = 'robots' \
                            AND (index_name IN ('robots_name', 'robots_names') \

@@ -52,6 +52,9 @@ impl Dialect for AsyncPgConnection {
         }
     }
 
+    const COLUMNS: &str = "SELECT attname::text FROM pg_attribute \
+                           WHERE attrelid = 'robots'::regclass AND attnum > 0 AND NOT attisdropped";
+
     const INDEXES: &str = "SELECT indexname::text FROM pg_indexes \
                            WHERE schemaname = current_schema() AND tablename = 'robots' \
                            AND (indexname IN ('robots_name', 'robots_names') \
