@@ -15,9 +15,6 @@ use crate::{
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
 
-/// The maximum number of values of a field that robots may have. More, and a robot is compared for longer.
-pub(super) const VALUE_LIMIT: usize = 100;
-
 /// A parameter of a query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter {
@@ -98,7 +95,8 @@ impl Parameters {
 
     /// All parameters in a catalogue with this definition.
     pub(super) fn all(&self, definition: &Definition) -> impl Iterator<Item = Parameter> {
-        let conditions = definition.conditions().filter(|_| self.has_conditions);
+        let conditions = [Condition::ID].into_iter().chain(definition.conditions());
+        let conditions = conditions.filter(|_| self.has_conditions);
         let conditions = conditions.map(|condition| Parameter {
             name: condition.name(),
             value: Value::Condition(condition),

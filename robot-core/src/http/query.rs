@@ -6,9 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{
-        EXPORT, Message, Parameter, Parameters, SEARCH, VALUE_LIMIT, Value, flag, limit, parameters,
-    },
+    parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, flag, limit, parameters},
 };
 use crate::{
     catalogue::{Comparison, Condition, Cursor, Filter, Place, Sort},
@@ -155,9 +153,9 @@ impl Query {
                     if given.contains(&parsed) {
                         return Ok(());
                     }
-                    if given.len() >= VALUE_LIMIT {
-                        let message =
-                            format!("{name} must have at most {VALUE_LIMIT} different values");
+                    let limit = condition.value_limit();
+                    if given.len() >= limit {
+                        let message = format!("{name} must have at most {limit} different values");
                         return Err(message.into());
                     }
                     if is_excluded(&self.filter, condition) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     catalogue::Sort,
-    http::parameters::{LIMIT_MAXIMUM, Parameter, VALUE_LIMIT, Value},
+    http::parameters::{LIMIT_MAXIMUM, Parameter, Value},
     model::{Definition, Field, Kind},
 };
 
@@ -69,7 +69,7 @@ fn value(value: Value, definition: &Definition) -> Json {
                 _ => condition.field().json_schema(),
             };
             if condition.is_repeatable() {
-                json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": VALUE_LIMIT })
+                json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": condition.value_limit() })
             } else {
                 schema
             }
