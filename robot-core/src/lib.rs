@@ -128,8 +128,8 @@ pub use files::{Existing, StoreFiles};
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Definition, DefinitionError, Draft, Entry, Field, Format, Kind, NAME_LENGTH_LIMIT, OwnValues,
-    ParseFieldsError, ParseIdError, ParseRevisionError, Pattern, Rejection, Revision, Robot,
-    RobotId, Rule, ValidChanges, ValidDraft, Value, Violation, Violations, fold,
+    Definition, DefinitionError, Draft, Entry, Field, Format, Kind, Message, NAME_LENGTH_LIMIT,
+    OwnValues, ParseFieldsError, ParseIdError, ParseRevisionError, Pattern, Rejection, Revision,
+    Robot, RobotId, Rule, ValidChanges, ValidDraft, Value, Violation, Violations, fold,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

@@ -311,6 +311,12 @@ impl Filter {
         }
     }
 
+    /// Whether there are no conditions.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_met_by_all(&self) -> bool {
+        self.containing.is_empty() && self.words.is_empty() && self.fields.is_empty()
+    }
+
     /// Whether the text that names contain is the only condition.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn has_only_text(&self) -> bool {

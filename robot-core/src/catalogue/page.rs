@@ -1,8 +1,8 @@
 //! Request for one page of a catalogue.
 
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use super::error::Result;
 use super::{cursor::Cursor, filter::Filter};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use super::{cursor::Sort, error::Result};
 use crate::model::Robot;
 
 /// The robots that a page contains.
@@ -49,19 +49,11 @@ impl PageRequest<'_> {
         &self,
         read: impl FnOnce(PageRequest<'_>) -> Result<Vec<Robot>>,
     ) -> Option<Result<Vec<Robot>>> {
-        use crate::{
-            catalogue::{Direction, Sort},
-            model::Field,
-        };
-        let by_id = Sort {
-            field: Field::ID,
-            direction: Direction::Ascending,
-        };
         let limit = self.filter.ids()?.count();
-        if self.cursor.sort() == by_id {
+        if self.cursor.sort() == Sort::BY_ID {
             return None;
         }
-        let cursor = &Cursor::start(by_id);
+        let cursor = &Cursor::start(Sort::BY_ID);
         let robots = read(PageRequest {
             cursor,
             limit,

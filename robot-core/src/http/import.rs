@@ -18,7 +18,7 @@ use super::{
     headers::{content_length, value},
     parameters::{IMPORT, flag, parameters},
     query::named_format,
-    render::envelope,
+    render::{self, envelope},
     request_body::{BodyError, Pieces},
     request_id::RequestId,
     response,
@@ -121,7 +121,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         room: limit,
     };
     let catalogue = Arc::clone(&call.service.catalogue);
-    let behaviour = call.service.settings.behaviour;
+    let behaviour = call.behaviour;
     let mut report = Report {
         query,
         limit,
@@ -163,6 +163,9 @@ struct Counts {
     tried: ImportCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_tried: Option<u64>,
+    /// Those of the reply, unless it is in an envelope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<String>,
 }
 
 impl Report {
@@ -218,9 +221,9 @@ impl Report {
                 log(&error, &self.request_id);
                 Failure::Store(error)
             }
-            error @ ImportError::TooMany => Failure::TooManyRecords(error.to_string()),
+            error @ ImportError::TooMany => Failure::TooMany(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
-                Failure::Malformed(vec![message])
+                Failure::Malformed(vec![message.into()])
             }
             ImportError::Unreadable(ReadError::Input { cause, .. }) => {
                 let body_error = cause.get_ref().and_then(|cause| cause.downcast_ref());
@@ -262,15 +265,23 @@ impl Report {
                     return Err(Failure::NothingImported(Box::new(stop), messages));
                 }
                 messages.extend(advice(&stop, options).map(str::to_owned));
-                let body = envelope("ERROR", Some(self.counts), messages);
-                let mut response = response::whole(stop.status(behaviour), body);
+                let errors = messages.into_iter().map(Into::into).collect();
+                let (status, counts) = (stop.status(behaviour), Some(self.counts));
+                let mut response =
+                    render::failed(behaviour, status, errors, counts, &self.request_id);
                 response.headers_mut().extend(stop.header());
                 Ok(response)
             }
             (None, Some(first)) if !is_anything_stored => {
                 Err(Failure::NothingImported(Box::new(first), messages))
             }
-            _ => Ok(response::ok(envelope("OK", Some(self.counts), messages))),
+            _ if behaviour.is_contract() => {
+                Ok(response::ok(envelope("OK", Some(self.counts), messages)))
+            }
+            _ => {
+                self.counts.messages = messages;
+                Ok(response::ok(render::json(&self.counts)))
+            }
         }
     }
 }

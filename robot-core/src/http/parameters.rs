@@ -2,15 +2,16 @@
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
-use percent_encoding::percent_decode;
-use strsim::damerau_levenshtein;
-
 use super::failure::Failure;
 use crate::{
     catalogue::Condition,
-    model::{Definition, excerpt},
+    model::{
+        Definition, excerpt,
+        text::{self, UNKNOWN_LIMIT},
+    },
     transfer::OnConflict,
 };
+use percent_encoding::percent_decode;
 
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
@@ -50,7 +51,7 @@ const fn parameter(name: &'static str, value: Value, text: &'static str) -> Para
 const FIELDS: Parameter = parameter(
     "fields",
     Value::Fields,
-    "The fields of each robot, each once, in this order, separated by commas. Default: `id,name`, and all but `revision` in exports.",
+    "The fields of each robot, each once, in this order, separated by commas. Default: `id,name`, all at `/v1`, and all but `revision` in exports.",
 );
 const CONTAINING: Parameter = parameter(
     "containing",
@@ -109,7 +110,7 @@ impl Parameters {
 const LIMIT: Parameter = parameter(
     "limit",
     Value::Limit,
-    "One page of this many robots. Default: all of them.",
+    "One page of this many robots. Default: all of them, at `/v1` 100.",
 );
 const AFTER: Parameter = parameter(
     "after",
@@ -175,6 +176,16 @@ pub(super) const EXPORT: Parameters = Parameters::with_conditions(&[
     WORDS,
 ]);
 
+const DRY_RUN: Parameter = parameter(
+    "dry_run",
+    Value::Flag,
+    "Whether everything is checked, and nothing stored.",
+);
+
+/// The parameters of a change of all robots that meet conditions.
+pub(super) const BULK: Parameters =
+    Parameters::with_conditions(&[CONTAINING, FOLD, WORDS, DRY_RUN]);
+
 /// The parameters of an import.
 pub(super) const IMPORT: Parameters = Parameters::new(&[
     parameter(
@@ -188,11 +199,7 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
         "What happens to a record whose name is taken: it fails (default), is skipped, or replaces all \
          values of the robot.",
     ),
-    parameter(
-        "dry_run",
-        Value::Flag,
-        "Whether everything is checked, and nothing stored.",
-    ),
+    DRY_RUN,
     parameter(
         "atomic",
         Value::Flag,
@@ -207,9 +214,6 @@ pub(super) const DEFINE: Parameters = Parameters::new(&[parameter(
     "Whether the values of fields that are removed, or that get another type, are dropped. Otherwise robots \
      with such values exclude the change.",
 )]);
-
-/// The maximum number of unknown parameters that a reply names.
-const UNKNOWN_LIMIT: usize = 10;
 
 /// The message about an invalid parameter.
 pub(super) type Message = Cow<'static, str>;
@@ -260,38 +264,9 @@ pub(super) fn check_known(
             report(&mut unknown, name);
         }
     }
-    let message = |name: String| {
-        let names: Vec<_> = known.all(definition).map(|known| known.name).collect();
-        let hint = match similar(&name, names.iter().copied()) {
-            Some(nearest) => format!("did you mean {nearest}?"),
-            None if names.is_empty() => "there are none".to_owned(),
-            None => format!("the parameters are {}", names.join(", ")),
-        };
-        format!("'{name}' is not a parameter; {hint}").into()
-    };
+    let names: Vec<_> = known.all(definition).map(|known| known.name).collect();
+    let message = |name: String| text::unknown(&name, "parameter", &names).into();
     rejection(unknown.into_iter().map(message).collect())
-}
-
-/// The greatest distance of a misspelt name. Greater, and a name that means something else, such as the
-/// setting `database_port` of another program, seems to be misspelt.
-const DISTANCE: usize = 2;
-
-/// The known name that a misspelt one probably stands for. Its distance is at most a third of its length.
-///
-/// ```
-/// use robot_core::http::similar;
-///
-/// assert_eq!(similar("Limt", ["sort", "limit"]), Some("limit"));
-/// assert_eq!(similar("list", ["sort", "limit"]), None);
-/// ```
-pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let limit = DISTANCE.min(name.chars().count() / 3);
-    let distances = known
-        .into_iter()
-        .map(|known| (damerau_levenshtein(&name, known), known));
-    let (distance, known) = distances.min()?;
-    (distance <= limit).then_some(known)
 }
 
 /// Adds a message or name once, however often its cause is repeated, to limit the size of the answer.
@@ -305,7 +280,8 @@ fn rejection(messages: Vec<Message>) -> Result<(), Failure> {
     if messages.is_empty() {
         Ok(())
     } else {
-        Err(Failure::Malformed(messages))
+        let messages = messages.into_iter().map(Into::into);
+        Err(Failure::Malformed(messages.collect()))
     }
 }
 
@@ -338,7 +314,9 @@ mod tests {
 
     #[test]
     fn no_field_has_the_name_of_a_parameter() {
-        for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &IMPORT, &DEFINE] {
+        for known in [
+            &LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK, &IMPORT, &DEFINE,
+        ] {
             for parameter in known.others {
                 assert!(RESERVED.contains(&parameter.name), "{}", parameter.name);
             }

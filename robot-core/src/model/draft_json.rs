@@ -9,15 +9,27 @@ use super::{
     definition::Definition,
     draft::{Draft, Messages},
     field::Field,
+    id::RobotId,
     kind::Kind,
-    text::excerpt,
+    text::{Message, UNKNOWN_LIMIT, excerpt, unknown as unknown_name},
     value::Value,
 };
 
 /// What consists of the JSON, for messages about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Subject {
-    Body,
+    /// The body of a request.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only records are read")
+    )]
+    Body {
+        /// Whether a member that is not a field is an error. An id and a revision never are, so that a robot
+        /// that was read can be sent back.
+        is_strict: bool,
+        /// The id that the body must have, if it has one.
+        id: Option<RobotId>,
+    },
     /// A record of a file, which has one line in most files.
     Record,
 }
@@ -25,7 +37,7 @@ pub(crate) enum Subject {
 impl Subject {
     fn message(self, text: impl fmt::Display) -> Messages {
         let subject = match self {
-            Self::Body => "body",
+            Self::Body { .. } => "body",
             Self::Record => "record",
         };
         vec![format!("The {subject} {text}").into()]
@@ -33,7 +45,7 @@ impl Subject {
 
     fn place(self, error: &Error) -> String {
         match self {
-            Self::Body => format!("line {}, column {}", error.line(), error.column()),
+            Self::Body { .. } => format!("line {}, column {}", error.line(), error.column()),
             Self::Record => format!("column {}", error.column()),
         }
     }
@@ -97,10 +109,16 @@ pub(crate) fn read_patch(
         )));
     }
     let raw = |field: Field| members.values.get(field.name()).map(|value| value.get());
-    let draft = Draft::read(definition, |field| match raw(field) {
+    let read = Draft::read(definition, |field| match raw(field) {
         None | Some("null") => Ok(None),
         Some(json) => parse(field, json).map(Some),
-    })?;
+    });
+    let others = members.check_others(definition, subject);
+    let draft = match read {
+        Ok(draft) if others.is_empty() => draft,
+        Ok(_) => return Err(others),
+        Err(messages) => return Err([messages, others].concat()),
+    };
     let fields = definition.settable().iter().copied();
     let nulls = fields.filter(|field| raw(*field) == Some("null"));
     Ok((draft, nulls.collect()))
@@ -112,6 +130,37 @@ struct Members<'a> {
     values: HashMap<Cow<'a, str>, &'a RawValue>,
     /// The first member that is repeated.
     repeated: Option<Cow<'a, str>>,
+}
+
+impl Members<'_> {
+    /// Messages about the members that are not fields which clients set.
+    fn check_others(&self, definition: &Definition, subject: Subject) -> Messages {
+        let Subject::Body { is_strict, id } = subject else {
+            return Messages::new();
+        };
+        let mut messages = Messages::new();
+        let sent = self.values.get(Field::ID.name()).map(|value| value.get());
+        let sent = sent.filter(|json| *json != "null");
+        if let (Some(id), Some(json)) = (id, sent)
+            && json.trim_matches('"').parse() != Ok(id)
+        {
+            let message = format!("id must be {id}, as in the path, or be left out");
+            messages.push(Message::about("id", message));
+        }
+        if is_strict {
+            let names: Vec<_> = definition.all().iter().map(|field| field.name()).collect();
+            let mut unknown: Vec<_> = self.values.keys().collect();
+            unknown.retain(|name| !names.contains(&&***name));
+            unknown.sort_unstable();
+            unknown.truncate(UNKNOWN_LIMIT);
+            let settable: Vec<_> = definition.settable().iter().map(|f| f.name()).collect();
+            messages.extend(unknown.into_iter().map(|name| {
+                let message = unknown_name(name, "field", &settable);
+                Message::about(excerpt(name).into_owned(), message)
+            }));
+        }
+        messages
+    }
 }
 
 /// The value of a member that is not `null`.
@@ -175,13 +224,19 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 mod tests {
     use super::*;
 
-    fn messages(body: &[u8]) -> Messages {
-        read(Definition::built_in(), body, Subject::Body).unwrap_err()
+    const BODY: Subject = Subject::Body {
+        is_strict: false,
+        id: None,
+    };
+
+    fn messages(body: &[u8]) -> Vec<String> {
+        let messages = read(Definition::built_in(), body, BODY).unwrap_err();
+        messages.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn object_is_parsed_into_a_draft() {
-        let read = |body: &str| read(Definition::built_in(), body.as_bytes(), Subject::Body).ok();
+        let read = |body: &str| read(Definition::built_in(), body.as_bytes(), BODY).ok();
         assert_eq!(
             read(r#" {"name":"R2","type":"droid","year":1977} "#),
             Some(Draft::new("R2", "droid", 1977))
@@ -205,7 +260,7 @@ mod tests {
     fn deep_nesting_does_not_overflow_the_stack() {
         let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(30_000), "]".repeat(30_000));
         assert_eq!(
-            read(Definition::built_in(), deep.as_bytes(), Subject::Body).ok(),
+            read(Definition::built_in(), deep.as_bytes(), BODY).ok(),
             Some(Draft::default())
         );
         assert_eq!(messages("[".repeat(60_000).as_bytes()), [NOT_AN_OBJECT]);

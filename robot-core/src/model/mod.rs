@@ -37,7 +37,10 @@ pub use kind::{Format, Kind, Pattern};
 pub use own::OwnValues;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
+pub use text::Message;
 pub(crate) use text::excerpt;
+#[cfg(feature = "http")]
+pub use text::similar;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use valid::OwnChange;
 pub use valid::{ValidChanges, ValidDraft};

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, io};
 
 use super::position::Position;
-use crate::model::{Draft, Messages};
+use crate::model::{Draft, Message, Messages};
 
 /// A draft, or messages for the person who can correct the record.
 pub(super) type ParsedDraft = Result<Draft, Messages>;
@@ -21,7 +21,7 @@ pub struct Record {
     /// Where it is in the file.
     pub position: Position,
     /// The draft, not validated yet, or messages for the person who can correct the record.
-    pub draft: Result<Draft, Vec<Cow<'static, str>>>,
+    pub draft: Result<Draft, Vec<Message>>,
 }
 
 impl Record {

@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use robot_core::{
     Draft,
-    transfer::{Format, Position, RECORD_LIMIT, Records},
+    transfer::{Format, ImportError, Position, RECORD_LIMIT, Records},
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -14,7 +14,10 @@ fn read(input: impl Read, format: Format) -> Vec<String> {
         .map(|record| match record {
             Ok(record) => match record.draft {
                 Ok(draft) => format!("{}: {}", place(record.position), shown(&draft)),
-                Err(messages) => format!("{}! {}", place(record.position), messages.join("; ")),
+                Err(messages) => {
+                    let error = ImportError::Malformed(messages);
+                    format!("{}! {error}", place(record.position))
+                }
             },
             Err(error) => format!("{}!! {error}", place(error.position())),
         })

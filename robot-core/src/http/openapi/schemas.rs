@@ -17,7 +17,7 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     }
     schemas["RobotDraft"]["required"] = required(settable);
     let data = &mut schemas["RobotCreated"]["properties"]["data"];
-    add(data, created, Field::json_schema);
+    add(data, definition.all(), Field::json_schema);
     data["required"] = required(created);
     let groups = &mut schemas["SummaryGroup"]["properties"];
     for field in definition.countable() {
