@@ -167,29 +167,30 @@ impl Robots {
 
     /// What `read` returns for each robot of a page.
     fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Vec<T> {
-        let PageRequest { cursor, limit, .. } = request;
         let matcher = request.filter.matcher();
-        if let Some((name, id)) = cursor.ascending_name() {
+        let by_name = request.cursor.ascending_name();
+        if let Some((name, id)) = by_name.filter(|_| request.filter.ids().is_none()) {
             let after = (name.to_owned(), id.unwrap_or(RobotId::GREATEST));
             return self
                 .by_name
                 .range((Bound::Excluded(after), Bound::Unbounded))
                 .filter(|(_, robot)| matcher.matches(robot))
-                .take(limit)
+                .take(request.limit)
                 .map(|(_, robot)| read(robot))
                 .collect();
         }
-        let matches = self.matching(request.filter);
-        let mut matches: Vec<_> = matches.filter(|robot| cursor.precedes(robot)).collect();
-        let sort = cursor.sort();
-        matches.sort_unstable_by(|one, other| sort.compare(one, other));
-        matches.into_iter().take(limit).map(read).collect()
+        let page = request.sorted(self.matching(request.filter));
+        page.into_iter().map(read).collect()
     }
 
-    /// The robots that meet a filter, by name.
+    /// The robots that meet a filter.
     fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Robot> {
         let matcher = filter.matcher();
-        let robots = self.by_name.values().map(|robot| &**robot);
+        let robots: Box<dyn Iterator<Item = &Arc<Robot>>> = match filter.ids() {
+            Some(ids) => Box::new(ids.filter_map(|id| self.by_id.get(&id))),
+            None => Box::new(self.by_name.values()),
+        };
+        let robots = robots.map(|robot| &**robot);
         robots.filter(move |robot| matcher.matches(robot))
     }
 }

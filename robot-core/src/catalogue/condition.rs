@@ -29,7 +29,7 @@ pub enum Comparison {
 }
 
 impl Definition {
-    /// All conditions, in the order of the fields.
+    /// All conditions for fields that clients set, in the order of the fields.
     pub fn conditions(&self) -> impl Iterator<Item = Condition> + '_ {
         use Comparison::{From, Is, To};
         let all = self.settable().iter().flat_map(|field| {
@@ -43,6 +43,12 @@ impl Definition {
 }
 
 impl Condition {
+    /// A robot has one of several ids.
+    pub const ID: Self = Self {
+        field: Field::ID,
+        comparison: Comparison::Is,
+    };
+
     /// The name, as a parameter of queries.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -69,8 +75,15 @@ impl Condition {
     /// Whether a filter may have several values, of which a robot has any.
     #[must_use]
     pub fn is_repeatable(self) -> bool {
-        let is_of_values = self.field.is_own() || !self.field.choices().is_empty();
+        let field = self.field;
+        let is_of_values = field.is_own() || !field.choices().is_empty() || field == Field::ID;
         self.comparison == Comparison::Is && is_of_values
+    }
+
+    /// The maximum number of values that a query may have. More, and a robot is compared for longer.
+    #[cfg(feature = "http")]
+    pub(crate) fn value_limit(self) -> usize {
+        if self == Self::ID { 1000 } else { 100 }
     }
 
     /// What it means, for people.
@@ -86,6 +99,7 @@ impl Condition {
             Comparison::Is if field == Field::NAME && field.is_unique() => {
                 "Only the robot with exactly this name".into()
             }
+            Comparison::Is if self == Self::ID => "Only the robots with these ids".into(),
             Comparison::Is if !field.choices().is_empty() => {
                 let choices = field.limits();
                 format!("Only robots of this {field}: {choices}; repeat it for several {field}s")

@@ -56,6 +56,9 @@ impl Sort {
         ]
     };
 
+    #[cfg(any(feature = "http", feature = "postgres", feature = "mysql"))]
+    pub(crate) const BY_ID: Self = Self::new(Field::ID, Direction::Ascending);
+
     const fn new(field: Field, direction: Direction) -> Self {
         Self { field, direction }
     }

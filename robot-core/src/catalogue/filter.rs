@@ -9,7 +9,7 @@ use std::{
 use memchr::memmem::Finder;
 
 use super::condition::{Comparison, Condition};
-use crate::model::{Definition, Field, Robot, Value, fold};
+use crate::model::{Definition, Field, Robot, RobotId, Value, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
 ///
@@ -214,19 +214,34 @@ impl Filter {
         self
     }
 
-    /// The conditions for a field.
+    /// The conditions for a field. Those for ids are first, because no other index finds fewer robots.
     fn field(&mut self, field: Field) -> &mut FieldFilter {
         let index = self.fields.iter().position(|one| one.field == field);
         let index = index.unwrap_or_else(|| {
-            self.fields.push(FieldFilter {
+            let index = if field == Field::ID {
+                0
+            } else {
+                self.fields.len()
+            };
+            let filter = FieldFilter {
                 field,
                 any_of: Vec::new(),
                 from: None,
                 to: None,
-            });
-            self.fields.len() - 1
+            };
+            self.fields.insert(index, filter);
+            index
         });
         &mut self.fields[index]
+    }
+
+    /// The ids of which robots must have one.
+    pub(crate) fn ids(&self) -> Option<impl Iterator<Item = RobotId>> {
+        let of_ids = self.fields.first().filter(|one| one.field == Field::ID)?;
+        Some(of_ids.any_of.iter().flatten().filter_map(|id| match id {
+            Value::Id(id) => Some(*id),
+            _ => None,
+        }))
     }
 
     /// The text that names contain; `""` for any name.
@@ -294,6 +309,12 @@ impl Filter {
         } else {
             Cow::Borrowed(&self.containing)
         }
+    }
+
+    /// Whether there are no conditions.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_met_by_all(&self) -> bool {
+        self.containing.is_empty() && self.words.is_empty() && self.fields.is_empty()
     }
 
     /// Whether the text that names contain is the only condition.

@@ -1,6 +1,9 @@
 //! Request for one page of a catalogue.
 
 use super::{cursor::Cursor, filter::Filter};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use super::{cursor::Sort, error::Result};
+use crate::model::Robot;
 
 /// The robots that a page contains.
 ///
@@ -27,6 +30,37 @@ pub struct PageRequest<'a> {
     pub cursor: &'a Cursor,
     /// The maximum number of robots.
     pub limit: usize,
+}
+
+impl PageRequest<'_> {
+    /// The first of these robots, sorted.
+    pub(crate) fn sorted<'r>(&self, robots: impl Iterator<Item = &'r Robot>) -> Vec<&'r Robot> {
+        let mut robots: Vec<_> = robots.filter(|robot| self.cursor.precedes(robot)).collect();
+        let sort = self.cursor.sort();
+        robots.sort_unstable_by(|one, other| sort.compare(one, other));
+        robots.truncate(self.limit);
+        robots
+    }
+
+    /// The page, if its robots must have one of some ids: `read` finds all of them in the order of the ids, by
+    /// their index, and they are sorted here. By the index of another order, a server might read all robots.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn of_ids(
+        &self,
+        read: impl FnOnce(PageRequest<'_>) -> Result<Vec<Robot>>,
+    ) -> Option<Result<Vec<Robot>>> {
+        let limit = self.filter.ids()?.count();
+        if self.cursor.sort() == Sort::BY_ID {
+            return None;
+        }
+        let cursor = &Cursor::start(Sort::BY_ID);
+        let robots = read(PageRequest {
+            cursor,
+            limit,
+            ..*self
+        });
+        Some(robots.map(|robots| self.sorted(robots.iter()).into_iter().cloned().collect()))
+    }
 }
 
 /// A page that was read.

@@ -63,11 +63,12 @@ pub(super) fn of_field<C: Dialect>(
             .filter(|value| !has_nul(value));
         let none = Fragment::new(format!("{sql} IS NULL"));
         let is_none = filter.any_of.contains(&None).then_some(none);
-        let any = values.map(|value| compared("=", value)).chain(is_none);
-        conditions.push(
-            any.reduce(Fragment::or)
-                .unwrap_or_else(|| Fragment::new("1 = 0")),
-        );
+        // Not by OR, whose nesting SQLite limits.
+        let values = values.map(|value| with_value::<C>(Fragment::new(""), value));
+        let values = values.reduce(|list, value| list.sql(", ").then(value));
+        let any = values.map(|values| Fragment::new(format!("{sql} IN (")).then(values).sql(")"));
+        let any = any.into_iter().chain(is_none).reduce(Fragment::or);
+        conditions.push(any.unwrap_or_else(|| Fragment::new("1 = 0")));
     }
     conditions.extend(filter.from.iter().map(|from| compared(">=", from)));
     conditions.extend(filter.to.iter().map(|to| compared("<=", to)));

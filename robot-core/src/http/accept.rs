@@ -4,6 +4,8 @@
 pub(super) const CONTRACT: &str = "text/html; charset=UTF-8";
 /// The type for clients that list it and prefer it.
 pub(super) const JSON: &str = "application/json";
+/// The type of the details of a problem (RFC 9457).
+pub(super) const PROBLEM: &str = "application/problem+json";
 
 /// The content type for this `Accept`.
 pub(super) fn content_type(accept: Option<&str>) -> &'static str {

@@ -21,7 +21,7 @@ use crate::{
 /// The settings of an [`Api`].
 #[derive(Debug, Clone)]
 pub struct ApiSettings {
-    /// Behaviour A by default.
+    /// The behaviour of `/api`: A by default.
     pub behaviour: Behaviour,
     /// The host names that the service accepts.
     pub hosts: Hosts,
@@ -33,12 +33,14 @@ pub struct ApiSettings {
     pub body_deadline: Duration,
     /// The time limits of imports.
     pub stream_limits: StreamLimits,
+    /// The APIs that are served. Both by default.
+    pub apis: Apis,
     /// The base path: `/base` for `/base/api/robots`. A slash at its end is ignored.
     pub base: String,
 }
 
 impl Default for ApiSettings {
-    /// At `/api/robots`, for every host name and every client except pages of other origins.
+    /// At `/api/robots` and `/v1/robots`, for every host name and every client except pages of other origins.
     fn default() -> Self {
         Self {
             behaviour: Behaviour::default(),
@@ -47,9 +49,46 @@ impl Default for ApiSettings {
             origins: Vec::new(),
             body_deadline: BODY_DEADLINE,
             stream_limits: StreamLimits::default(),
+            apis: Apis::default(),
             base: String::new(),
         }
     }
+}
+
+impl ApiSettings {
+    /// The behaviour of a path below the base.
+    pub(super) fn behaviour_of(&self, path: &str) -> Behaviour {
+        match self.apis {
+            Apis::Both if path.starts_with("/v1/") => Behaviour::C,
+            Apis::Both | Apis::Contract => self.behaviour,
+            Apis::V1 => Behaviour::C,
+        }
+    }
+}
+
+/// The APIs of a service: that of the contract, at `/api`, and that of today, at `/v1`, which answers the same
+/// requests as [`Behaviour::C`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, Apis}};
+///
+/// let settings = ApiSettings { apis: Apis::V1, ..ApiSettings::default() };
+/// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
+/// for (path, status) in [("/v1/robots", 200), ("/api/robots", 404)] {
+///     assert_eq!(api.handle(http::Request::get(path).body("")?).status(), status);
+/// }
+/// # http::Result::Ok(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Apis {
+    /// Both.
+    #[default]
+    Both,
+    /// That of the contract alone.
+    Contract,
+    /// That of today alone.
+    V1,
 }
 
 /// The HTTP contract over one catalogue. Clones share the catalogue.

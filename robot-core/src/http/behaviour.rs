@@ -1,10 +1,10 @@
-//! The two behaviours of the contract, which differ only in status codes.
+//! The behaviours: the two of the contract, which differ only in status codes, and that of `/v1`.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, num::NonZeroUsize, str::FromStr};
 
 use ::http::StatusCode;
 
-/// The status codes of the mutating operations (`docs/contract.md`, "Behaviours A and B").
+/// How requests are answered (`docs/contract.md`, "Behaviours A and B").
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,23 +26,38 @@ pub enum Behaviour {
     A,
     /// The older one: 200 and 500.
     B,
+    /// That of `/v1`, whatever the settings are: a robot is returned itself, with all fields, and failures
+    /// are problem details (RFC 9457).
+    C,
 }
 
 impl Behaviour {
     /// The status for a created robot.
     pub(super) fn created(self) -> StatusCode {
         match self {
-            Self::A => StatusCode::CREATED,
+            Self::A | Self::C => StatusCode::CREATED,
             Self::B => StatusCode::OK,
         }
     }
 
-    /// The status for a draft that violates a rule.
-    pub(super) fn rejected(self) -> StatusCode {
+    /// The status for violated rules: whether all of them are that a value is taken.
+    pub(super) fn rejected(self, are_taken: bool) -> StatusCode {
         match self {
-            Self::A => StatusCode::CONFLICT,
             Self::B => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::C if !are_taken => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::A | Self::C => StatusCode::CONFLICT,
         }
+    }
+
+    /// Whether this is a behaviour of the contract: data is in its envelope, and unknown parameters and members are
+    /// ignored, unless the client prefers otherwise.
+    pub(super) fn is_contract(self) -> bool {
+        self != Self::C
+    }
+
+    /// The number of robots on a page, unless the client chooses another; `None` for all robots.
+    pub(super) fn default_limit(self) -> Option<NonZeroUsize> {
+        NonZeroUsize::new(100).filter(|_| self == Self::C)
     }
 }
 
@@ -51,6 +66,7 @@ impl fmt::Display for Behaviour {
         formatter.pad(match self {
             Self::A => "A",
             Self::B => "B",
+            Self::C => "C",
         })
     }
 }

@@ -25,7 +25,7 @@ enum Tags {
 }
 
 /// How a change depends on the revision of its robot.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expectation {
     /// Not at all: the robot must exist.
     Existing,

@@ -9,19 +9,18 @@ use ::http::{
 };
 
 use super::{
-    accept::content_type,
+    accept::{self, content_type},
     behaviour::Behaviour,
     failure::{self, Failure},
-    headers,
+    headers::{self, PREFERENCE_APPLIED},
     origin::{self, Origin},
-    render::envelope,
+    render,
     request_id::RequestId,
-    response::{self, Response},
+    response::Response,
     route::HandlerResult,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static(RequestId::HEADER);
-const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 #[derive(Debug, Clone)]
 pub(super) struct ResponseContext {
@@ -29,8 +28,10 @@ pub(super) struct ResponseContext {
     request_id: RequestId,
     content_type: &'static str,
     vary: &'static str,
-    /// Whether the request has `Prefer: handling=strict`.
+    /// Whether unknown parameters and members are errors.
     is_strict: bool,
+    /// The preference for that, if it takes effect.
+    applied: Option<&'static str>,
     /// The origin of the page that sent the request, if it is another origin and allowed.
     origin: Option<HeaderValue>,
 }
@@ -38,16 +39,26 @@ pub(super) struct ResponseContext {
 impl ResponseContext {
     /// The context of a request with these headers, if pages of these origins may use the service.
     pub(super) fn new(request: &HeaderMap, behaviour: Behaviour, origins: &[Origin]) -> Self {
+        let is_strict = headers::is_strict(request);
         Self {
             behaviour,
             request_id: RequestId::of(request),
-            content_type: content_type(headers::value(request, ACCEPT).as_deref()),
+            content_type: if behaviour.is_contract() {
+                content_type(headers::value(request, ACCEPT).as_deref())
+            } else {
+                accept::JSON
+            },
             vary: if origins.is_empty() {
                 "Accept"
             } else {
                 "Accept, Origin"
             },
-            is_strict: headers::is_strict(request),
+            is_strict: is_strict.unwrap_or(!behaviour.is_contract()),
+            applied: match is_strict {
+                Some(true) => Some("handling=strict"),
+                Some(false) if !behaviour.is_contract() => Some("handling=lenient"),
+                _ => None,
+            },
             origin: origin::find(request, origins)
                 .and_then(|origin| HeaderValue::from_str(&origin).ok()),
         }
@@ -55,6 +66,10 @@ impl ResponseContext {
 
     pub(super) fn request_id(&self) -> &RequestId {
         &self.request_id
+    }
+
+    pub(super) fn behaviour(&self) -> Behaviour {
+        self.behaviour
     }
 
     pub(super) fn is_strict(&self) -> bool {
@@ -67,8 +82,10 @@ impl ResponseContext {
             if let Failure::Store(error) = &failure {
                 failure::log(error, &self.request_id);
             }
-            let body = envelope("ERROR", None::<()>, failure.messages());
-            let mut response = response::whole(failure.status(self.behaviour), body);
+            let status = failure.status(self.behaviour);
+            let errors = failure.errors();
+            let mut response =
+                render::failed(self.behaviour, status, errors, None::<()>, &self.request_id);
             response.headers_mut().extend(failure.header());
             response
         });
@@ -87,13 +104,13 @@ impl ResponseContext {
         let policy = "default-src 'none'; frame-ancestors 'none'; sandbox";
         headers.insert(CONTENT_SECURITY_POLICY, fixed(policy));
         headers.extend(HeaderValue::from_str(self.request_id.as_str()).map(|id| (REQUEST_ID, id)));
-        if self.is_strict {
-            headers.insert(PREFERENCE_APPLIED, fixed("handling=strict"));
+        if let Some(applied) = self.applied {
+            headers.append(PREFERENCE_APPLIED, fixed(applied));
         }
         if let Some(origin) = &self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            let exposed = "Accept-Patch, Allow, Content-Disposition, ETag, Link, Preference-Applied, \
-                           Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
+            let exposed = "Accept-Patch, Allow, Content-Disposition, ETag, Link, Location, \
+                           Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, fixed(exposed));
         }
     }
@@ -109,10 +126,10 @@ impl ResponseContext {
 /// ```
 #[must_use]
 pub fn refusal(status: StatusCode, message: &str) -> Response {
-    let body = envelope("ERROR", None::<()>, vec![message.to_owned()]);
-    let mut response = response::whole(status, body);
     let context = ResponseContext::new(&HeaderMap::new(), Behaviour::default(), &[]);
-    context.add_headers(response.headers_mut());
+    let failure = Failure::Malformed(vec![message.to_owned().into()]);
+    let mut response = context.response(Err(failure));
+    *response.status_mut() = status;
     response.headers_mut().remove(REQUEST_ID);
     response
 }

@@ -8,8 +8,9 @@ use super::{
     conditions::{Conditions, Expectation},
     failure::Failure,
     parameters::{DEFINE, flag, parameters},
-    render, response,
-    robots::{done, tagged},
+    render,
+    reply::{Reply, done, tagged},
+    response,
     route::{Call, Started},
 };
 use crate::{
@@ -64,7 +65,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     if drops_values {
         redefinition = redefinition.drop_values();
     }
-    let catalogue = Arc::clone(&call.service.catalogue);
+    let (catalogue, reply) = (Arc::clone(&call.service.catalogue), Reply::to(call));
     Ok(Pending::blocking(move || {
         let expected = match conditions.expectation() {
             Expectation::Existing => None,
@@ -79,6 +80,10 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
             redefinition = redefinition.if_revision(expected);
         }
         let defined = catalogue.define(redefinition)?;
-        Ok(tagged(done(), defined.revision()))
+        Ok(if reply.needs_robot() {
+            reply.changed(defined.revision(), &*defined)
+        } else {
+            tagged(done(), defined.revision())
+        })
     }))
 }

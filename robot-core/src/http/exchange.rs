@@ -18,6 +18,7 @@ use ::http::{
 use super::{
     access::SentToken,
     api::Service,
+    behaviour::Behaviour,
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
@@ -83,17 +84,17 @@ pub enum BodyMode {
 
 impl Exchange {
     pub(super) fn new(service: Arc<Service>, head: Parts) -> Self {
-        let path = head.uri.path().strip_prefix(service.settings.base.as_str());
-        let matched = path.and_then(routes::find);
+        let settings = &service.settings;
+        let path = head.uri.path().strip_prefix(settings.base.as_str());
+        let matched = path.and_then(|path| routes::find(settings.apis, path));
+        let route = matched.as_ref().map(|(route, _)| *route);
+        let path = route.map_or(path.unwrap_or_default(), |route| route.path);
+        let behaviour = settings.behaviour_of(path);
         let mut token = SentToken::default();
         Self {
-            context: ResponseContext::new(
-                &head.headers,
-                service.settings.behaviour,
-                &service.settings.origins,
-            ),
-            route: matched.as_ref().map(|(route, _)| *route),
-            admitted: guarded(|| admit(&service, &head, matched, &mut token)),
+            context: ResponseContext::new(&head.headers, behaviour, &settings.origins),
+            route,
+            admitted: guarded(|| admit(&service, &head, matched, behaviour, &mut token)),
             token,
             service,
             head,
@@ -168,7 +169,11 @@ impl Exchange {
     /// at a time.
     #[must_use]
     pub fn is_costly(&self) -> bool {
-        self.admitted.is_ok() && self.route() == Some("/api/robots/summary")
+        let is_bulk = |method: &Method| [Method::PATCH, Method::DELETE].contains(method);
+        let path = self.route().unwrap_or_default();
+        let is_costly =
+            path.ends_with("/summary") || path.ends_with("/robots") && is_bulk(&self.head.method);
+        self.admitted.is_ok() && is_costly
     }
 
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
@@ -244,7 +249,9 @@ impl Exchange {
                 head: &self.head,
                 request_id: self.context.request_id(),
                 route: admitted.route,
-                routes: routes::ALL,
+                routes: routes::of(self.service.settings.apis),
+                behaviour: self.context.behaviour(),
+                is_strict: self.context.is_strict(),
                 parameter: &admitted.parameter,
             };
             if self.context.is_strict() {
@@ -276,6 +283,7 @@ fn admit(
     service: &Service,
     head: &Parts,
     matched: Option<(&'static Route, Vec<u8>)>,
+    behaviour: Behaviour,
     token: &mut SentToken,
 ) -> Result<Admitted, Failure> {
     let host = headers::value(&head.headers, HOST);
@@ -283,7 +291,7 @@ fn admit(
         return Err(Failure::ForeignHost);
     }
     let (route, parameter) =
-        matched.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.settings.base)))?;
+        matched.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.settings, behaviour)))?;
     Ok(Admitted {
         route,
         parameter,

@@ -1,7 +1,5 @@
 //! Failures: status, messages and headers of every error answer.
 
-use std::borrow::Cow;
-
 use ::http::{
     HeaderName, HeaderValue, StatusCode,
     header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
@@ -13,6 +11,7 @@ use super::{
 use crate::{
     catalogue::{DefinitionConflict, Error},
     metrics::count_error,
+    model::{Message, Rule, Violation, Violations},
 };
 
 /// The content type of a `PATCH` (RFC 7396).
@@ -41,8 +40,8 @@ pub enum Failure {
     #[error("{}", store_message(.0))]
     Store(#[from] Error),
     /// The request is malformed: a message for each error.
-    #[error("{}", .0.join("\n"))]
-    Malformed(Vec<Cow<'static, str>>),
+    #[error("{}", Message::joined(.0, "\n"))]
+    Malformed(Vec<Message>),
     /// No robot can have the id.
     #[error("No robot has this id")]
     NeverAssigned,
@@ -69,9 +68,12 @@ pub enum Failure {
     /// The body of an import has more bytes than this limit.
     #[error("The body has more than {0} bytes; send the robots in several requests")]
     ImportTooLarge(u64),
-    /// An atomic import has too many records: the message.
+    /// An atomic import has too many records, or too many robots are to be changed together: the message.
     #[error("{0}")]
-    TooManyRecords(String),
+    TooMany(String),
+    /// A change of several robots violates rules. The text names the robots.
+    #[error("{0}{1}")]
+    OfRobots(Violations, String),
     /// An import stored nothing: the first failure, which determines the status, and the messages
     /// of all failures.
     #[error("{}", .1.join("\n"))]
@@ -142,9 +144,13 @@ impl Failure {
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
         use StatusCode as Status;
         match self {
-            Self::Store(
-                Error::Rejected(_) | Error::NotRestored { .. } | Error::DefinitionConflict { .. },
-            ) => behaviour.rejected(),
+            Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
+                let mut violations = violations.iter();
+                behaviour.rejected(violations.all(|one| *one.rule() == Rule::Taken))
+            }
+            Self::Store(Error::NotRestored { .. } | Error::DefinitionConflict { .. }) => {
+                behaviour.rejected(true)
+            }
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => Status::BAD_REQUEST,
             Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => {
                 Status::UNAUTHORIZED
@@ -162,7 +168,7 @@ impl Failure {
             Self::Store(Error::Stale(_) | Error::DefinitionStale)
             | Self::Stale
             | Self::Excluded => Status::PRECONDITION_FAILED,
-            Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooManyRecords(_) => {
+            Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooMany(_) => {
                 Status::PAYLOAD_TOO_LARGE
             }
             Self::NotAPatch => Status::UNSUPPORTED_MEDIA_TYPE,
@@ -179,11 +185,24 @@ impl Failure {
     /// The messages for people, at least one.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
+        self.errors().iter().map(ToString::to_string).collect()
+    }
+
+    /// The messages, with the fields that they are about.
+    pub(super) fn errors(&self) -> Vec<Message> {
+        let about = |violations: &Violations, end: &str| {
+            let message =
+                |one: &Violation| Message::about(one.field().to_owned(), format!("{one}{end}"));
+            violations.iter().map(message).collect()
+        };
         match self {
-            Self::Store(Error::Rejected(violations)) => violations.messages(),
-            Self::Malformed(messages) => messages.iter().map(ToString::to_string).collect(),
-            Self::NothingImported(_, messages) => messages.clone(),
-            failure => vec![failure.to_string()],
+            Self::Store(Error::Rejected(violations)) => about(violations, ""),
+            Self::OfRobots(violations, robots) => about(violations, robots),
+            Self::Malformed(messages) => messages.clone(),
+            Self::NothingImported(_, messages) => {
+                messages.iter().cloned().map(Message::from).collect()
+            }
+            failure => vec![failure.to_string().into()],
         }
     }
 

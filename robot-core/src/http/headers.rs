@@ -12,6 +12,7 @@ pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch
 
 /// Preferences of a client (RFC 7240).
 const PREFER: HeaderName = HeaderName::from_static("prefer");
+pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 /// The value of a header. Several lines of a header are equivalent to one line with commas. Bytes that
 /// are not UTF-8 are replaced.
@@ -31,12 +32,23 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<usize> {
     Some(length.parse().unwrap_or(usize::MAX))
 }
 
-/// Whether the client prefers an error to an unknown parameter that is ignored.
-pub(super) fn is_strict(headers: &HeaderMap) -> bool {
-    value(headers, PREFER).is_some_and(|preferences| {
-        let handling = preference(&preferences, "handling");
-        handling.is_some_and(|value| value.eq_ignore_ascii_case("strict"))
-    })
+/// Whether the client prefers an error to an unknown parameter or member that is ignored; `None` if it has no
+/// preference.
+pub(super) fn is_strict(headers: &HeaderMap) -> Option<bool> {
+    let handling = preferred(headers, "handling", ["lenient", "strict"])?;
+    Some(handling == "strict")
+}
+
+/// The value of a preference, if it is one of these.
+pub(super) fn preferred(
+    headers: &HeaderMap,
+    name: &str,
+    values: [&'static str; 2],
+) -> Option<&'static str> {
+    let preferences = value(headers, PREFER)?;
+    let sent = preference(&preferences, name)?;
+    let mut values = values.into_iter();
+    values.find(|value| value.eq_ignore_ascii_case(sent))
 }
 
 /// The value of the first preference with this name (RFC 7240), without its parameters.
@@ -70,16 +82,16 @@ mod tests {
     #[test]
     fn first_preference_with_the_name_counts() {
         for (preferences, is_strict) in [
-            ("handling=strict", true),
-            ("respond-async, Handling = \"Strict\" ; x=1", true),
-            ("handling=strict;handling=lenient", true),
-            ("handling=strict, handling=lenient", true),
-            ("handling=lenient, handling=strict", false),
-            ("x=\"a, handling=strict\"", false),
-            ("x=\"\\\", handling=strict, \"", false),
-            ("x;handling=strict", false),
-            ("handling", false),
-            ("", false),
+            ("handling=strict", Some(true)),
+            ("respond-async, Handling = \"Strict\" ; x=1", Some(true)),
+            ("handling=strict;handling=lenient", Some(true)),
+            ("handling=strict, handling=lenient", Some(true)),
+            ("handling=lenient, handling=strict", Some(false)),
+            ("x=\"a, handling=strict\"", None),
+            ("x=\"\\\", handling=strict, \"", None),
+            ("x;handling=strict", None),
+            ("handling", None),
+            ("", None),
         ] {
             let headers = HeaderMap::from_iter([(PREFER, preferences.parse().unwrap())]);
             assert_eq!(super::is_strict(&headers), is_strict, "{preferences}");

@@ -15,10 +15,10 @@ use serde::Serialize;
 use super::{
     behaviour::Behaviour,
     failure::{Failure, log},
-    headers::{content_length, is_strict, value},
+    headers::{content_length, value},
     parameters::{IMPORT, Message, Parameter, flag, parameters},
     query::named_format,
-    render::envelope,
+    render::{self, envelope},
     request_body::{BodyError, Pieces},
     request_id::RequestId,
     response,
@@ -155,7 +155,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         room: limit,
     };
     let catalogue = Arc::clone(&call.service.catalogue);
-    let behaviour = call.service.settings.behaviour;
+    let behaviour = call.behaviour;
     let mut report = Report {
         query,
         limit,
@@ -167,7 +167,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         omitted: 0,
         has_name_conflict: false,
     };
-    let columns = report.query.columns(definition, is_strict(call.headers()));
+    let columns = report.query.columns(definition, call.is_strict);
     Ok(Pending::blocking(move || {
         report.run(catalogue, Records::new(body, format).with_columns(columns));
         report.into_response(behaviour)
@@ -201,6 +201,9 @@ struct Counts {
     /// The columns that are not stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<String>,
+    /// Those of the reply, unless it is in an envelope.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    messages: Vec<String>,
 }
 
 impl Report {
@@ -257,9 +260,9 @@ impl Report {
                 log(&error, &self.request_id);
                 Failure::Store(error)
             }
-            error @ ImportError::TooMany => Failure::TooManyRecords(error.to_string()),
+            error @ ImportError::TooMany => Failure::TooMany(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
-                Failure::Malformed(vec![message])
+                Failure::Malformed(vec![message.into()])
             }
             ImportError::Unreadable(ReadError::Input { cause, .. }) => {
                 let body_error = cause.get_ref().and_then(|cause| cause.downcast_ref());
@@ -304,15 +307,23 @@ impl Report {
                     return Err(Failure::NothingImported(Box::new(stop), messages));
                 }
                 messages.extend(advice(&stop, options).map(str::to_owned));
-                let body = envelope("ERROR", Some(self.counts), messages);
-                let mut response = response::whole(stop.status(behaviour), body);
+                let errors = messages.into_iter().map(Into::into).collect();
+                let (status, counts) = (stop.status(behaviour), Some(self.counts));
+                let mut response =
+                    render::failed(behaviour, status, errors, counts, &self.request_id);
                 response.headers_mut().extend(stop.header());
                 Ok(response)
             }
             (None, Some(first)) if !is_anything_stored => {
                 Err(Failure::NothingImported(Box::new(first), messages))
             }
-            _ => Ok(response::ok(envelope("OK", Some(self.counts), messages))),
+            _ if behaviour.is_contract() => {
+                Ok(response::ok(envelope("OK", Some(self.counts), messages)))
+            }
+            _ => {
+                self.counts.messages = messages;
+                Ok(response::ok(render::json(&self.counts)))
+            }
         }
     }
 }

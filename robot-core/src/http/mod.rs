@@ -26,7 +26,8 @@
 //! | `api` | [`Api`], the entry point, and its settings |
 //! | `exchange` | [`Exchange`], a request and its response: permissions, dispatch, `OPTIONS` |
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
-//! | `robots`, `import`, `export` | the handlers |
+//! | `robots`, `bulk`, `import`, `export` | the handlers |
+//! | `reply` | responses to changes, by behaviour and preference |
 //! | `parameters`, `query` | the list of all query parameters, and the queries of the handlers |
 //! | `openapi` | the description of the API: a document, completed for the service |
 //! | `list` | streaming of long lists |
@@ -37,7 +38,7 @@
 //! | `accept` | the `Content-Type` of a response |
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
 //! | `token` | access tokens: their hashes, names and permissions |
-//! | `behaviour` | the status codes that can be configured |
+//! | `behaviour` | how `/api` and `/v1` differ |
 //! | `body_timer` | the time limits of streamed bodies |
 //! | `headers`, `request_body`, `response` | headers and bodies of requests, and responses |
 //! | `request_id` | [`RequestId`], by which a response is found in the log |
@@ -47,6 +48,7 @@ mod access;
 mod api;
 mod behaviour;
 mod body_timer;
+mod bulk;
 mod conditions;
 mod context;
 mod definition;
@@ -62,6 +64,7 @@ mod origin;
 mod parameters;
 mod query;
 mod render;
+mod reply;
 mod request_body;
 mod request_id;
 mod response;
@@ -72,7 +75,7 @@ mod token;
 
 pub use crate::model::similar;
 pub use access::{Access, AccessError};
-pub use api::{Api, ApiSettings};
+pub use api::{Api, ApiSettings, Apis};
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use body_timer::{BodyTimer, StreamLimits};
 pub use context::refusal;

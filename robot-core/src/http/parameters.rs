@@ -7,15 +7,15 @@ use percent_encoding::percent_decode;
 use super::failure::Failure;
 use crate::{
     catalogue::Condition,
-    model::{Definition, excerpt, unknown},
+    model::{
+        Definition, excerpt,
+        text::{self, UNKNOWN_LIMIT},
+    },
     transfer::OnConflict,
 };
 
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
-
-/// The maximum number of values of a field that robots may have. More, and a robot is compared for longer.
-pub(super) const VALUE_LIMIT: usize = 100;
 
 /// A parameter of a query.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +52,7 @@ const fn parameter(name: &'static str, value: Value, text: &'static str) -> Para
 const FIELDS: Parameter = parameter(
     "fields",
     Value::Fields,
-    "The fields of each robot, each once, in this order, separated by commas. Default: `id,name`, and all but `revision` in exports.",
+    "The fields of each robot, each once, in this order, separated by commas. Default: `id,name`, all at `/v1`, and all but `revision` in exports.",
 );
 const CONTAINING: Parameter = parameter(
     "containing",
@@ -97,7 +97,8 @@ impl Parameters {
 
     /// All parameters in a catalogue with this definition.
     pub(super) fn all(&self, definition: &Definition) -> impl Iterator<Item = Parameter> {
-        let conditions = definition.conditions().filter(|_| self.has_conditions);
+        let conditions = [Condition::ID].into_iter().chain(definition.conditions());
+        let conditions = conditions.filter(|_| self.has_conditions);
         let conditions = conditions.map(|condition| Parameter {
             name: condition.name(),
             value: Value::Condition(condition),
@@ -110,7 +111,7 @@ impl Parameters {
 const LIMIT: Parameter = parameter(
     "limit",
     Value::Limit,
-    "One page of this many robots. Default: all of them.",
+    "One page of this many robots. Default: all of them, at `/v1` 100.",
 );
 const AFTER: Parameter = parameter(
     "after",
@@ -176,6 +177,16 @@ pub(super) const EXPORT: Parameters = Parameters::with_conditions(&[
     WORDS,
 ]);
 
+const DRY_RUN: Parameter = parameter(
+    "dry_run",
+    Value::Flag,
+    "Whether everything is checked, and nothing stored.",
+);
+
+/// The parameters of a change of all robots that meet conditions.
+pub(super) const BULK: Parameters =
+    Parameters::with_conditions(&[CONTAINING, FOLD, WORDS, DRY_RUN]);
+
 /// The parameters of an import.
 pub(super) const IMPORT: Parameters = Parameters::new(&[
     parameter(
@@ -196,11 +207,7 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
          With `id`, the robot can get another name, and keeps the values of which the record has no \
          column or member; a record without an id adds a robot.",
     ),
-    parameter(
-        "dry_run",
-        Value::Flag,
-        "Whether everything is checked, and nothing stored.",
-    ),
+    DRY_RUN,
     parameter(
         "atomic",
         Value::Flag,
@@ -215,9 +222,6 @@ pub(super) const DEFINE: Parameters = Parameters::new(&[parameter(
     "Whether the values of fields that are removed, or that get another type, are dropped. Otherwise robots \
      with such values exclude the change.",
 )]);
-
-/// The maximum number of unknown parameters that a reply names.
-const UNKNOWN_LIMIT: usize = 10;
 
 /// The message about an invalid parameter.
 pub(super) type Message = Cow<'static, str>;
@@ -259,20 +263,18 @@ pub(super) fn check_known(
     definition: &Definition,
     known: &Parameters,
 ) -> Result<(), Failure> {
-    let mut names = Vec::new();
+    let mut unknown = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_else(|| name.to_owned());
         let name = excerpt(&name).into_owned();
-        if names.len() < UNKNOWN_LIMIT && !known.all(definition).any(|known| known.name == name) {
-            report(&mut names, name);
+        if unknown.len() < UNKNOWN_LIMIT && !known.all(definition).any(|known| known.name == name) {
+            report(&mut unknown, name);
         }
     }
-    let message = |name: String| {
-        let names: Vec<_> = known.all(definition).map(|known| known.name).collect();
-        unknown(&name, "parameter", &names).into()
-    };
-    rejection(names.into_iter().map(message).collect())
+    let names: Vec<_> = known.all(definition).map(|known| known.name).collect();
+    let message = |name: String| text::unknown(&name, "parameter", &names).into();
+    rejection(unknown.into_iter().map(message).collect())
 }
 
 /// Adds a message or name once, however often its cause is repeated, to limit the size of the answer.
@@ -286,7 +288,8 @@ fn rejection(messages: Vec<Message>) -> Result<(), Failure> {
     if messages.is_empty() {
         Ok(())
     } else {
-        Err(Failure::Malformed(messages))
+        let messages = messages.into_iter().map(Into::into);
+        Err(Failure::Malformed(messages.collect()))
     }
 }
 
@@ -319,7 +322,9 @@ mod tests {
 
     #[test]
     fn no_field_has_the_name_of_a_parameter() {
-        for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &IMPORT, &DEFINE] {
+        for known in [
+            &LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK, &IMPORT, &DEFINE,
+        ] {
             for parameter in known.others {
                 assert!(RESERVED.contains(&parameter.name), "{}", parameter.name);
             }

@@ -5,10 +5,9 @@ use std::{mem, num::NonZeroUsize};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
+    behaviour::Behaviour,
     failure::Failure,
-    parameters::{
-        EXPORT, Message, Parameter, Parameters, SEARCH, VALUE_LIMIT, Value, flag, limit, parameters,
-    },
+    parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, flag, limit, parameters},
 };
 use crate::{
     catalogue::{Comparison, Condition, Cursor, Filter, Place, Sort},
@@ -33,6 +32,10 @@ pub(super) struct Query {
     pub(super) fields: Option<Vec<Field>>,
     /// The maximum number of robots; makes the reply a single page.
     pub(super) limit: Option<NonZeroUsize>,
+    /// The fields of each robot if the query names none; empty for those of the contract.
+    pub(super) defaults: Vec<Field>,
+    /// Whether everything is checked, and nothing stored.
+    pub(super) is_dry_run: bool,
     /// Which robots, a text in the path included.
     pub(super) filter: Filter,
     /// The order, and where the list starts.
@@ -59,6 +62,15 @@ struct Parts {
 }
 
 impl Query {
+    /// The query, with what the behaviour has for parameters that are missing.
+    pub(super) fn with_defaults(mut self, behaviour: Behaviour, definition: &Definition) -> Self {
+        if !behaviour.is_contract() {
+            self.defaults = definition.all().to_vec();
+        }
+        self.limit = self.limit.or(behaviour.default_limit());
+        self
+    }
+
     /// Parses the query of a search for a text.
     pub(super) fn of_search(
         text: &str,
@@ -94,7 +106,11 @@ impl Query {
     }
 
     pub(super) fn fields(&self) -> &[Field] {
-        self.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW)
+        match (&self.fields, &*self.defaults) {
+            (Some(fields), _) => fields,
+            (None, []) => Field::DEFAULT_VIEW,
+            (None, defaults) => defaults,
+        }
     }
 
     /// Parses a query. Parameters that are not known are ignored.
@@ -134,6 +150,7 @@ impl Query {
                 let sort = Sort::parse(&value, definition);
                 parts.sort = Some(sort.map_err(|error| error.to_string())?);
             }
+            "dry_run" => self.is_dry_run = flag(name, &value)?,
             "count" => self.count = flag(name, &value)?,
             "format" => self.format = Some(named_format(&value)?),
             "spreadsheet" => self.spreadsheet = flag(name, &value)?,
@@ -155,9 +172,9 @@ impl Query {
                     if given.contains(&parsed) {
                         return Ok(());
                     }
-                    if given.len() >= VALUE_LIMIT {
-                        let message =
-                            format!("{name} must have at most {VALUE_LIMIT} different values");
+                    let limit = condition.value_limit();
+                    if given.len() >= limit {
+                        let message = format!("{name} must have at most {limit} different values");
                         return Err(message.into());
                     }
                     if is_excluded(&self.filter, condition) {
@@ -208,7 +225,7 @@ impl Query {
             format!("{field}_from must not be greater than {field}_to").into()
         });
         if let Some(message) = contradiction.map(Message::from).or(reversed) {
-            return Err(Failure::Malformed(vec![message]));
+            return Err(Failure::Malformed(vec![message.into()]));
         }
         if cursor.is_some() && sort.is_none() {
             // So that the next page has a cursor, too.
@@ -222,11 +239,11 @@ impl Query {
         Ok(self)
     }
 
-    /// The path and the query of the page at this place.
-    pub(super) fn next(&self, end: &Cursor) -> String {
+    /// The path, below a prefix, and the query of the page at this place.
+    pub(super) fn next(&self, end: &Cursor, prefix: &str) -> String {
         let path = match &self.searched {
-            Some(text) => format!("/api/robots/search/{text}"),
-            None => "/api/robots".to_owned(),
+            Some(text) => format!("{prefix}/robots/search/{text}"),
+            None => format!("{prefix}/robots"),
         };
         let fields = self.fields.as_deref().map(Field::names);
         let fields = fields.map(|names| format!("fields={names}"));
@@ -390,7 +407,7 @@ mod tests {
     fn next_page_keeps_fields_and_limit() {
         let query = list("limit=2&fields=name,year").unwrap_or_default();
         let end = Cursor::after_name("a b&c=+%é");
-        let next = query.next(&end);
+        let next = query.next(&end, "/api");
         let expected = "fields=name,year&limit=2&after=a%20b%26c%3D%2B%25%C3%A9";
         assert_eq!(next, format!("/api/robots?{expected}"));
         let read = list(expected);
@@ -405,7 +422,7 @@ mod tests {
         let end: Cursor = "-year:1977:12".parse().unwrap_or_default();
         let expected = "limit=2&type=droid&type=virtual&year_from=1970&name=R2-D2&sort=-year\
                         &cursor=-year%3A1977%3A12";
-        assert_eq!(query.next(&end), format!("/api/robots?{expected}"));
+        assert_eq!(query.next(&end, "/api"), format!("/api/robots?{expected}"));
         let read = list(expected).unwrap_or_default();
         assert_eq!((read.filter, read.cursor), (query.filter, end));
     }
@@ -414,7 +431,7 @@ mod tests {
     fn next_page_of_a_search_keeps_fold() {
         let query = search("a/é", "limit=2&fold=true").unwrap_or_default();
         assert_eq!(query.filter, Filter::from("a/é").folded());
-        let next = query.next(&Cursor::after_name("é"));
+        let next = query.next(&Cursor::after_name("é"), "/api");
         let expected = "limit=2&fold=true&cursor=name%3A%C3%A9";
         assert_eq!(next, format!("/api/robots/search/a%2F%C3%A9?{expected}"));
         let read = search("a/é", expected);
@@ -428,7 +445,7 @@ mod tests {
         for text in [".", ".."] {
             let query = search(text, "limit=2").unwrap_or_default();
             let parameters = format!("limit=2&containing={text}&cursor=name%3Aa");
-            let next = query.next(&Cursor::after_name("a"));
+            let next = query.next(&Cursor::after_name("a"), "/api");
             assert_eq!(next, format!("/api/robots?{parameters}"));
             let read = list(&parameters);
             assert_eq!(read.ok().map(|next| next.filter), Some(query.filter));

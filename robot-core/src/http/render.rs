@@ -5,12 +5,19 @@
 
 use std::io::{self, Write};
 
+use ::http::{HeaderValue, StatusCode, header::CONTENT_TYPE};
 use memchr::memchr3_iter;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use super::list::ListWriter;
-use crate::model::{Field, Value, Visible};
+use super::{
+    accept,
+    behaviour::Behaviour,
+    list::ListWriter,
+    request_id::RequestId,
+    response::{self, Response},
+};
+use crate::model::{Field, Message, Value, Visible};
 
 /// The reply `{"status":…,"data":…,"messages":…}`, without members that have no value.
 pub(super) fn envelope<T: Serialize>(
@@ -31,6 +38,52 @@ pub(super) fn envelope<T: Serialize>(
         data,
         messages,
     })
+}
+
+/// The reply with this data.
+pub(super) fn data<T: Serialize>(behaviour: Behaviour, status: &str, data: &T) -> Vec<u8> {
+    if behaviour.is_contract() {
+        envelope(status, Some(data), Vec::new())
+    } else {
+        json(data)
+    }
+}
+
+/// The reply to a request that failed, with what was done before.
+pub(super) fn failed<T: Serialize>(
+    behaviour: Behaviour,
+    status: StatusCode,
+    errors: Vec<Message>,
+    data: Option<T>,
+    request_id: &RequestId,
+) -> Response {
+    /// The details of a problem (RFC 9457), whose type is that of the status.
+    #[derive(Serialize)]
+    struct Problem<'a, T> {
+        title: &'a str,
+        status: u16,
+        detail: String,
+        errors: Vec<Message>,
+        request_id: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<T>,
+    }
+    if behaviour.is_contract() {
+        let messages = errors.iter().map(ToString::to_string).collect();
+        return response::whole(status, envelope("ERROR", data, messages));
+    }
+    let problem = Problem {
+        title: status.canonical_reason().unwrap_or_default(),
+        status: status.as_u16(),
+        detail: Message::joined(&errors, "; "),
+        errors,
+        request_id: request_id.as_str(),
+        data,
+    };
+    let mut response = response::whole(status, json(&problem));
+    let media_type = HeaderValue::from_static(accept::PROBLEM);
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
+    response
 }
 
 /// The JSON of a value.

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use ::http::{
     HeaderName, StatusCode,
-    header::{CONTENT_TYPE, ETAG, LINK},
+    header::{CONTENT_TYPE, LINK},
 };
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     api::Service,
-    conditions::{Conditions, Expectation, etag},
+    behaviour::Behaviour,
+    conditions::{Conditions, Expectation},
     failure::{Failure, PATCH_TYPE},
     headers, list,
     parameters::{LIST, ROBOT, SUMMARY},
     query::Query,
-    render::{Array, array, envelope},
+    render::{self, Array, array, envelope},
+    reply::{Reply, done, tagged},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, HandlerResult, Started},
@@ -25,9 +27,8 @@ use crate::{
         Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, ValueCount,
     },
     model::{
-        Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges, View,
-        Visible,
-        draft_json::{self, Subject},
+        Definition, Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId,
+        ValidChanges, View, Visible, draft_json,
     },
 };
 
@@ -40,15 +41,23 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    let query = Query::read(call.query(), &call.definition(), &LIST)?;
-    Ok(start_list(call, query))
+    let definition = call.definition();
+    let query = Query::read(call.query(), &definition, &LIST)?;
+    Ok(start_list(
+        call,
+        query.with_defaults(call.behaviour, &definition),
+    ))
 }
 
 /// `GET /api/robots/search/{name}`.
 pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
-    let query = Query::of_search(name, call.query(), &call.definition())?;
-    Ok(start_list(call, query))
+    let definition = call.definition();
+    let query = Query::of_search(name, call.query(), &definition)?;
+    Ok(start_list(
+        call,
+        query.with_defaults(call.behaviour, &definition),
+    ))
 }
 
 fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
@@ -64,12 +73,13 @@ fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
         .chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);
     let (service, request_id) = (Arc::clone(call.service), call.request_id.clone());
+    let prefix = call.prefix();
     Pending::blocking(move || {
         let count = query.count.then(|| service.catalogue.count(&query.filter));
         let count = count.transpose()?;
         let response = match (query.limit, has_entries) {
-            (Some(limit), true) => page::<Entry>(&service, &query, limit.get()),
-            (Some(limit), false) => page::<Robot>(&service, &query, limit.get()),
+            (Some(limit), true) => page::<Entry>(&service, &query, limit.get(), prefix),
+            (Some(limit), false) => page::<Robot>(&service, &query, limit.get(), prefix),
             (None, true) => all::<Entry>(&service, query, request_id),
             (None, false) => all::<Robot>(&service, query, request_id),
         };
@@ -88,7 +98,12 @@ fn all<T: Visible + PageItem + 'static>(
     list::stream(pages, array, request_id)
 }
 
-fn page<T: Visible + PageItem>(service: &Service, query: &Query, limit: usize) -> HandlerResult {
+fn page<T: Visible + PageItem>(
+    service: &Service,
+    query: &Query,
+    limit: usize,
+    prefix: &str,
+) -> HandlerResult {
     let request = PageRequest {
         filter: &query.filter,
         cursor: &query.cursor,
@@ -103,7 +118,7 @@ fn page<T: Visible + PageItem>(service: &Service, query: &Query, limit: usize) -
     let end = robots.last().and_then(|last| last.cursor(sort));
     if let (true, Some(end)) = (has_next, end) {
         let base = &service.settings.base;
-        let next = format!("<{base}{}>; rel=\"next\"", query.next(&end));
+        let next = format!("<{base}{}>; rel=\"next\"", query.next(&end, prefix));
         response::set(response.headers_mut(), LINK, next);
     }
     Ok(response)
@@ -112,15 +127,15 @@ fn page<T: Visible + PageItem>(service: &Service, query: &Query, limit: usize) -
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
     let query = Query::read(call.query(), &call.definition(), &SUMMARY)?;
-    let service = Arc::clone(call.service);
+    let (service, behaviour) = (Arc::clone(call.service), call.behaviour);
     Ok(Pending::blocking(move || {
         if let Some(field) = query.by {
             let counts = service.catalogue.value_counts(&query.filter, field)?;
             let counts = ValueCounts::new(field, &counts);
-            return Ok(response::ok(envelope("OK", Some(counts), Vec::new())));
+            return Ok(response::ok(render::data(behaviour, "OK", &counts)));
         }
         let summary = service.catalogue.summary(&query.filter)?;
-        Ok(response::ok(envelope("OK", Some(summary), Vec::new())))
+        Ok(response::ok(render::data(behaviour, "OK", &summary)))
     }))
 }
 
@@ -165,19 +180,26 @@ impl Serialize for ValueGroup<'_> {
 
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let query = Query::read(call.query(), &call.definition(), &ROBOT)?;
+    let (definition, behaviour) = (call.definition(), call.behaviour);
+    let query = Query::read(call.query(), &definition, &ROBOT)?;
+    let query = query.with_defaults(behaviour, &definition);
     let conditions = Conditions::of_read(call.headers())?;
     let Some(id) = call.id() else {
-        return Ok(Pending::ready(Ok(not_found())));
+        return Ok(Pending::ready(not_found(behaviour)));
     };
     let robot = call.service.catalogue.start_get(id);
     Ok(robot.map(move |robot| match robot? {
-        Some(robot) => found(&robot, &query, &conditions),
-        None => Ok(not_found()),
+        Some(robot) => found(&robot, &query, &conditions, behaviour),
+        None => not_found(behaviour),
     }))
 }
 
-fn found(robot: &Robot, query: &Query, conditions: &Conditions) -> HandlerResult {
+fn found(
+    robot: &Robot,
+    query: &Query,
+    conditions: &Conditions,
+    behaviour: Behaviour,
+) -> HandlerResult {
     let revision = robot.revision();
     conditions.match_revision(revision)?;
     if conditions.excludes(revision) {
@@ -187,39 +209,35 @@ fn found(robot: &Robot, query: &Query, conditions: &Conditions) -> HandlerResult
         ));
     }
     let fields = query.fields();
-    let bytes = envelope("FOUND", Some(View { robot, fields }), Vec::new());
+    let bytes = render::data(behaviour, "FOUND", &View { robot, fields });
     Ok(tagged(response::ok(bytes), revision))
 }
 
 /// The answer without conditions: a robot that does not exist has no entity tag.
-fn not_found() -> Response {
-    response::ok(envelope("NOT-FOUND", None::<()>, Vec::new()))
-}
-
-pub(super) fn tagged(mut response: Response, revision: Revision) -> Response {
-    response::set(response.headers_mut(), ETAG, etag(revision));
-    response
+fn not_found(behaviour: Behaviour) -> HandlerResult {
+    if behaviour.is_contract() {
+        Ok(response::ok(envelope("NOT-FOUND", None::<()>, Vec::new())))
+    } else {
+        Err(Failure::NeverAssigned)
+    }
 }
 
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
-    let status = call.service.settings.behaviour.created();
-    let definition = call.definition();
-    let draft = draft_json::read(&definition, body, Subject::Body).map_err(Failure::Malformed)?;
-    let robot = call.service.catalogue.start_add(draft);
-    Ok(robot.map(move |robot| {
-        let robot = &robot?;
-        let fields = definition.created_view();
-        let bytes = envelope("OK", Some(View { robot, fields }), Vec::new());
-        Ok(response::whole(status, bytes))
-    }))
+    let reply = Reply::to(call);
+    let draft = draft_json::read(&reply.definition, body, call.subject());
+    let robot = call
+        .service
+        .catalogue
+        .start_add(draft.map_err(Failure::Malformed)?);
+    Ok(robot.map(move |robot| Ok(reply.created(&robot?))))
 }
 
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
     let definition = call.definition();
-    let draft = draft_json::read(&definition, body, Subject::Body).map_err(Failure::Malformed)?;
+    let draft = draft_json::read(&definition, body, call.subject()).map_err(Failure::Malformed)?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
     let changes = definition.validate(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
@@ -227,24 +245,36 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
 
 /// `PATCH /api/robots/{id}`. A patch without members changes nothing, the revision included.
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
-    let content_type = headers::value(call.headers(), CONTENT_TYPE);
-    let essence = content_type
-        .as_deref()
-        .unwrap_or_default()
-        .split(';')
-        .next();
-    if !essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(PATCH_TYPE)) {
-        return Err(Failure::NotAPatch);
-    }
+    check_patch_type(call)?;
     let conditions = Conditions::of_change(call.headers())?;
-    let definition = call.definition();
-    let read = draft_json::read_patch(&definition, body, Subject::Body);
-    let (draft, removed) = read.map_err(Failure::Malformed)?;
+    let changes = read_patch(call, &call.definition(), body)?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
-    match definition.validate_patch(draft, &removed) {
+    match changes {
         Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
         changes => Ok(update(call, id, conditions, changes)),
     }
+}
+
+/// An error unless the content type is that of a patch.
+pub(super) fn check_patch_type(call: &Call<'_>) -> Result<(), Failure> {
+    let content_type = headers::value(call.headers(), CONTENT_TYPE).unwrap_or_default();
+    let essence = content_type.split(';').next().unwrap_or_default();
+    if essence.trim().eq_ignore_ascii_case(PATCH_TYPE) {
+        Ok(())
+    } else {
+        Err(Failure::NotAPatch)
+    }
+}
+
+/// The changes of a patch, or the rules that it violates.
+pub(super) fn read_patch(
+    call: &Call<'_>,
+    definition: &Definition,
+    body: &[u8],
+) -> Result<Result<ValidChanges, Rejection>, Failure> {
+    let read = draft_json::read_patch(definition, body, call.subject());
+    let (draft, removed) = read.map_err(Failure::Malformed)?;
+    Ok(definition.validate_patch(draft, &removed))
 }
 
 /// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
@@ -252,11 +282,13 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
-    let deleted = change(call, id, conditions, move |revision| match revision {
+    let (reply, expectation) = (Reply::to(call), conditions.expectation());
+    let delete = move |revision: Option<_>| match revision {
         Some(revision) => Change::DeleteIf(id, revision),
         None => Change::Delete(id),
-    });
-    Ok(deleted.map(|deleted| deleted.map(|_| done())))
+    };
+    let deleted = change(call, id, conditions, expectation, delete);
+    Ok(deleted.map(move |deleted| deleted.map(|_| reply.deleted())))
 }
 
 /// Changes a robot under conditions. Of the reasons to reject the request, that the robot is missing
@@ -278,39 +310,51 @@ fn update(
             });
         }
     };
-    let updated = change(call, id, conditions, move |revision| match revision {
+    let reply = Reply::to(call);
+    let (expectation, kept) = if reply.needs_robot() {
+        (Expectation::Compared, Some(changes.clone()))
+    } else {
+        (conditions.expectation(), None)
+    };
+    let update = move |revision: Option<_>| match revision {
         Some(revision) => Change::UpdateIf(id, revision, changes.clone()),
         None => Change::Update(id, changes.clone()),
-    });
-    updated.map(|updated| {
-        Ok(match updated? {
-            Some(revision) => tagged(done(), revision.next()),
-            None => done(),
+    };
+    let updated = change(call, id, conditions, expectation, update);
+    updated.map(move |updated| {
+        Ok(match (updated?, kept) {
+            ((_, Some(robot)), Some(changes)) => reply.robot(&changes.apply_to(&robot)),
+            ((Some(revision), _), _) => tagged(done(), revision.next()),
+            ((None, _), _) => done(),
         })
     })
 }
 
-/// Starts a change that expects a revision if the conditions require one, and returns that revision. If
-/// several are possible, the current one is read first, again if another client was faster.
+/// What a change has expected, and what it has read before.
+type Before = (Option<Revision>, Option<Box<Robot>>);
+
+/// Starts a change that expects a revision if the conditions require one. If several are possible, the current
+/// robot is read first, again if another client was faster.
 fn change(
     call: &Call<'_>,
     id: RobotId,
     conditions: Conditions,
+    expectation: Expectation,
     change: impl Fn(Option<Revision>) -> Change + Send + 'static,
-) -> Pending<Result<Option<Revision>, Failure>> {
+) -> Pending<Result<Before, Failure>> {
     let catalogue = Arc::clone(&call.service.catalogue);
-    let expected = match conditions.expectation() {
+    let expected = match expectation {
         Expectation::Existing => None,
         Expectation::Exactly(revision) => Some(revision),
         Expectation::Compared => {
             return Pending::blocking(move || {
                 for _ in 0..ATTEMPTS {
                     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-                    let current = Some(robot.revision());
                     conditions.permit_change(robot.revision())?;
+                    let current = Some(robot.revision());
                     match catalogue.apply(change(current)) {
                         Err(Error::Stale(_)) => {}
-                        changed => return Ok(changed.map(|_| current)?),
+                        changed => return Ok(changed.map(|_| (current, Some(Box::new(robot))))?),
                     }
                 }
                 Err(Failure::Unavailable)
@@ -318,19 +362,19 @@ fn change(
         }
     };
     let changed = catalogue.start(change(expected));
-    changed.map(move |changed| Ok(changed.map(|_| expected)?))
+    changed.map(move |changed| Ok(changed.map(|_| (expected, None))?))
 }
 
 /// The answer to a patch without members.
 fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<HandlerResult> {
-    let robot = call.service.catalogue.start_get(id);
+    let (robot, reply) = (call.service.catalogue.start_get(id), Reply::to(call));
     robot.map(move |robot| {
         let robot = robot?.ok_or(Error::NotFound(id))?;
         conditions.permit_change(robot.revision())?;
-        Ok(tagged(done(), robot.revision()))
+        Ok(if reply.needs_robot() {
+            reply.robot(&robot)
+        } else {
+            tagged(done(), robot.revision())
+        })
     })
-}
-
-pub(super) fn done() -> Response {
-    response::ok(envelope("OK", None::<()>, Vec::new()))
 }

@@ -7,6 +7,7 @@ use percent_encoding::percent_decode;
 
 use super::{
     api::Service,
+    behaviour::Behaviour,
     failure::Failure,
     parameters::Parameters,
     request_body::{BodyError, Pieces},
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     catalogue::Pending,
-    model::{Definition, RobotId},
+    model::{Definition, RobotId, draft_json::Subject},
 };
 
 /// A path template, and the handler of each method that it takes.
@@ -28,7 +29,11 @@ pub(super) struct Route {
     pub(super) methods: &'static [Operation],
 }
 
+/// All routes of a service: tables.
+pub(super) type Routes = [&'static [Route]; 3];
+
 /// A method of a route.
+#[derive(Clone, Copy)]
 pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) handler: Handler,
@@ -63,7 +68,10 @@ pub(super) struct Call<'a> {
     pub(super) request_id: &'a RequestId,
     pub(super) route: &'static Route,
     /// All routes.
-    pub(super) routes: &'static [Route],
+    pub(super) routes: Routes,
+    pub(super) behaviour: Behaviour,
+    /// Whether unknown members of a body are errors.
+    pub(super) is_strict: bool,
     /// The decoded parameter in the path.
     pub(super) parameter: &'a [u8],
 }
@@ -85,6 +93,20 @@ impl<'a> Call<'a> {
     /// The `{id}` of the path; `None` if no robot can have it.
     pub(super) fn id(&self) -> Option<RobotId> {
         str::from_utf8(self.parameter).ok()?.parse().ok()
+    }
+
+    /// The body, for the parser.
+    pub(super) fn subject(&self) -> Subject {
+        Subject::Body {
+            is_strict: self.is_strict,
+            id: self.id().filter(|_| !self.behaviour.is_contract()),
+        }
+    }
+
+    /// The path below which the routes of the API are, without the base.
+    pub(super) fn prefix(&self) -> &'static str {
+        let end = self.route.path.get(1..).and_then(|path| path.find('/'));
+        end.map_or("", |end| &self.route.path[..=end])
     }
 
     /// The `{name}` of the path; empty on a route without.

@@ -1,72 +1,77 @@
 //! The table of all routes: the only place that lists paths and methods.
 //!
 //! Dispatch, `Allow`, 405, `OPTIONS`, the paths in a 404 and the route labels are derived from it. To add
-//! a route, write a handler, add it here, and describe it in `openapi/document.json`.
+//! a route, write a handler, add it here, and describe it in `openapi/document.json`, from which the
+//! description of `/v1` follows.
 
 use super::{
-    definition, export, import, openapi,
-    parameters::{DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
+    api::{ApiSettings, Apis},
+    behaviour::Behaviour,
+    bulk, definition, export, import, openapi,
+    parameters::{BULK, DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
     robots,
     route::{
         Call,
         Handler::{self, Bodyless, Streamed, Whole},
-        Operation, Route, Started,
+        Operation, Route, Routes, Started,
     },
-    token::Permission::{Define, Read, Write},
+    token::Permission::{self, Define, Read, Write},
 };
 
-/// All routes.
-pub(super) static ALL: &[Route] = &[
-    Route {
-        path: "/api/robots",
-        methods: &[
-            read(robots::list, &LIST),
-            write("POST", Whole(robots::create), &NONE),
-        ],
-    },
-    Route {
-        path: "/api/robots/{id}",
-        methods: &[
-            read(robots::get, &ROBOT),
-            write("PUT", Whole(robots::replace), &NONE),
-            write("PATCH", Whole(robots::patch), &NONE),
-            write("DELETE", Whole(robots::delete), &NONE),
-        ],
-    },
-    Route {
-        path: "/api/robots/search/{name}",
-        methods: &[read(robots::search, &SEARCH)],
-    },
-    Route {
-        path: "/api/robots/summary",
-        methods: &[read(robots::summary, &SUMMARY)],
-    },
-    Route {
-        path: "/api/robots/import",
-        methods: &[write("POST", Streamed(import::start), &IMPORT)],
-    },
-    Route {
-        path: "/api/robots/export",
-        methods: &[read(export::start, &EXPORT)],
-    },
-    Route {
-        path: "/api/definition",
-        methods: &[
-            read(definition::get, &NONE),
-            Operation {
-                needs: Some(Define),
-                ..write("PUT", Whole(definition::replace), &DEFINE)
-            },
-        ],
-    },
-    Route {
-        path: "/openapi.json",
-        methods: &[Operation {
-            needs: None,
-            ..read(openapi::get, &NONE)
-        }],
-    },
-];
+/// The routes of an API at a prefix, where the list of robots has more operations.
+macro_rules! api {
+    ($prefix:literal $(, $more:expr)*) => {
+        &[
+            route(concat!($prefix, "/robots"), &[
+                read(robots::list, &LIST),
+                write("POST", Whole(robots::create), &NONE),
+                $($more,)*
+            ]),
+            route(concat!($prefix, "/robots/{id}"), &[
+                read(robots::get, &ROBOT),
+                write("PUT", Whole(robots::replace), &NONE),
+                write("PATCH", Whole(robots::patch), &NONE),
+                write("DELETE", Whole(robots::delete), &NONE),
+            ]),
+            route(concat!($prefix, "/robots/search/{name}"), &[read(robots::search, &SEARCH)]),
+            route(concat!($prefix, "/robots/summary"), &[read(robots::summary, &SUMMARY)]),
+            route(concat!($prefix, "/robots/import"), &[write("POST", Streamed(import::start), &IMPORT)]),
+            route(concat!($prefix, "/robots/export"), &[read(export::start, &EXPORT)]),
+            route(concat!($prefix, "/definition"), &[
+                read(definition::get, &NONE),
+                needing(Some(Define), write("PUT", Whole(definition::replace), &DEFINE)),
+            ]),
+        ]
+    };
+}
+
+static CONTRACT: &[Route] = api!("/api");
+
+static V1: &[Route] = api!(
+    "/v1",
+    write("PATCH", Whole(bulk::patch), &BULK),
+    write("DELETE", Whole(bulk::delete), &BULK)
+);
+
+static OTHERS: &[Route] = &[route(
+    "/openapi.json",
+    &[needing(None, read(openapi::get, &NONE))],
+)];
+
+/// The routes of a service with these APIs.
+pub(super) fn of(apis: Apis) -> Routes {
+    let contract = if apis == Apis::V1 { &[] } else { CONTRACT };
+    let v1 = if apis == Apis::Contract { &[] } else { V1 };
+    [contract, v1, OTHERS]
+}
+
+const fn route(path: &'static str, methods: &'static [Operation]) -> Route {
+    Route { path, methods }
+}
+
+const fn needing(needs: Option<Permission>, operation: Operation) -> Operation {
+    Operation { needs, ..operation }
+}
 
 const fn read(handler: fn(&Call<'_>) -> Started, parameters: &'static Parameters) -> Operation {
     Operation {
@@ -91,13 +96,17 @@ const fn write(
 }
 
 /// The route of a path below the base, and the parameter in the path.
-pub(super) fn find(path: &str) -> Option<(&'static Route, Vec<u8>)> {
-    ALL.iter()
-        .find_map(|route| Some((route, route.matches(path)?)))
+pub(super) fn find(apis: Apis, path: &str) -> Option<(&'static Route, Vec<u8>)> {
+    let mut routes = of(apis).into_iter().flatten();
+    routes.find_map(|route| Some((route, route.matches(path)?)))
 }
 
-/// All paths below a base path, for people.
-pub(super) fn paths(base: &str) -> String {
-    let paths = ALL.iter().map(|route| format!("{base}{}", route.path));
+/// All paths of a service below its base path, for people: those of an API.
+pub(super) fn paths(settings: &ApiSettings, behaviour: Behaviour) -> String {
+    let base = &settings.base;
+    let routes = of(settings.apis).into_iter().flatten();
+    let paths = routes
+        .filter(|route| settings.behaviour_of(route.path) == behaviour)
+        .map(|route| format!("{base}{}", route.path));
     paths.collect::<Vec<_>>().join(", ")
 }

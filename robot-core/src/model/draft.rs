@@ -1,7 +1,5 @@
 //! Drafts of robots, which are not validated yet, and their check by the rules of a [`Definition`].
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -9,6 +7,7 @@ use super::{
     field::{Field, Member},
     kind::Kind,
     own::OwnValues,
+    text::Message,
     value::Value,
     violation::{Rule, Violation, Violations},
 };
@@ -70,7 +69,7 @@ impl Draft {
             match value(*field) {
                 Ok(Some(value)) => draft.set(field, value),
                 Ok(None) => {}
-                Err(message) => messages.push(message.into()),
+                Err(message) => messages.push(Message::about(field.name(), message)),
             }
         }
         if messages.is_empty() {
@@ -176,8 +175,8 @@ impl Draft {
     }
 }
 
-/// Messages for people about input that cannot be parsed.
-pub(crate) type Messages = Vec<Cow<'static, str>>;
+/// All messages about an input.
+pub(crate) type Messages = Vec<Message>;
 
 /// A draft that violates rules: which ones, and its values, so that
 /// [`CatalogueExt::violations`](crate::CatalogueExt::violations) can look up whether other robots have them.

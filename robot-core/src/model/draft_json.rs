@@ -9,15 +9,27 @@ use super::{
     definition::Definition,
     draft::{Draft, Messages},
     field::Field,
+    id::RobotId,
     kind::Kind,
-    text::excerpt,
+    text::{Message, UNKNOWN_LIMIT, excerpt, unknown as unknown_name},
     value::Value,
 };
 
 /// What consists of the JSON, for messages about it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Subject {
-    Body,
+    /// The body of a request.
+    #[cfg_attr(
+        not(feature = "http"),
+        expect(dead_code, reason = "only records are read")
+    )]
+    Body {
+        /// Whether a member that is not a field is an error. An id and a revision never are, so that a robot
+        /// that was read can be sent back.
+        is_strict: bool,
+        /// The id that the body must have, if it has one.
+        id: Option<RobotId>,
+    },
     /// A record of a file, which has one line in most files.
     Record,
 }
@@ -25,7 +37,7 @@ pub(crate) enum Subject {
 impl Subject {
     fn message(self, text: impl fmt::Display) -> Messages {
         let subject = match self {
-            Self::Body => "body",
+            Self::Body { .. } => "body",
             Self::Record => "record",
         };
         vec![format!("The {subject} {text}").into()]
@@ -33,7 +45,7 @@ impl Subject {
 
     fn place(self, error: &Error) -> String {
         match self {
-            Self::Body => format!("line {}, column {}", error.line(), error.column()),
+            Self::Body { .. } => format!("line {}, column {}", error.line(), error.column()),
             Self::Record => format!("column {}", error.column()),
         }
     }
@@ -71,7 +83,13 @@ pub(crate) fn read_patch(
     subject: Subject,
 ) -> Result<(Draft, Vec<Field>), Messages> {
     let members = Members::parse(definition, bytes, subject)?;
-    read_values(definition, |field| members.get(field.name()))
+    let read = read_values(definition, |field| members.get(field.name()));
+    let others = members.check_others(definition, subject);
+    match read {
+        Ok(read) if others.is_empty() => Ok(read),
+        Ok(_) => Err(others),
+        Err(messages) => Err([messages, others].concat()),
+    }
 }
 
 /// Parses the values of fields, which are JSON texts.
@@ -148,6 +166,37 @@ pub(crate) struct Members<'a> {
     repeated: Option<Cow<'a, str>>,
 }
 
+impl Members<'_> {
+    /// Messages about the members that are not fields which clients set.
+    fn check_others(&self, definition: &Definition, subject: Subject) -> Messages {
+        let Subject::Body { is_strict, id } = subject else {
+            return Messages::new();
+        };
+        let mut messages = Messages::new();
+        let sent = self.get(Field::ID.name());
+        let sent = sent.filter(|json| *json != "null");
+        if let (Some(id), Some(json)) = (id, sent)
+            && json.trim_matches('"').parse() != Ok(id)
+        {
+            let message = format!("id must be {id}, as in the path, or be left out");
+            messages.push(Message::about("id", message));
+        }
+        if is_strict {
+            let names: Vec<_> = definition.all().iter().map(|field| field.name()).collect();
+            let members = self.in_order().into_iter().map(|(name, _)| name);
+            let unknown = members
+                .filter(|name| !names.contains(name))
+                .take(UNKNOWN_LIMIT);
+            let settable: Vec<_> = definition.settable().iter().map(|f| f.name()).collect();
+            messages.extend(unknown.map(|name| {
+                let message = unknown_name(name, "field", &settable);
+                Message::about(excerpt(name).into_owned(), message)
+            }));
+        }
+        messages
+    }
+}
+
 /// The value of a member that is not `null`.
 fn parse(field: Field, json: &str) -> Result<Value<'static>, String> {
     match field.kind() {
@@ -209,13 +258,19 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 mod tests {
     use super::*;
 
-    fn messages(body: &[u8]) -> Messages {
-        read(Definition::built_in(), body, Subject::Body).unwrap_err()
+    const BODY: Subject = Subject::Body {
+        is_strict: false,
+        id: None,
+    };
+
+    fn messages(body: &[u8]) -> Vec<String> {
+        let messages = read(Definition::built_in(), body, BODY).unwrap_err();
+        messages.iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn object_is_parsed_into_a_draft() {
-        let read = |body: &str| read(Definition::built_in(), body.as_bytes(), Subject::Body).ok();
+        let read = |body: &str| read(Definition::built_in(), body.as_bytes(), BODY).ok();
         assert_eq!(
             read(r#" {"name":"R2","type":"droid","year":1977} "#),
             Some(Draft::new("R2", "droid", 1977))
@@ -239,7 +294,7 @@ mod tests {
     fn deep_nesting_does_not_overflow_the_stack() {
         let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(30_000), "]".repeat(30_000));
         assert_eq!(
-            read(Definition::built_in(), deep.as_bytes(), Subject::Body).ok(),
+            read(Definition::built_in(), deep.as_bytes(), BODY).ok(),
             Some(Draft::default())
         );
         assert_eq!(messages("[".repeat(60_000).as_bytes()), [NOT_AN_OBJECT]);

@@ -14,8 +14,6 @@ mod revision;
 mod robot;
 #[cfg(feature = "http")]
 mod schema;
-#[cfg(feature = "transfer")]
-mod similar;
 pub(crate) mod text;
 mod valid;
 mod value;
@@ -43,11 +41,12 @@ pub use kind::{Format, Kind, Pattern};
 pub use own::OwnValues;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
-#[cfg(feature = "http")]
-pub use similar::similar;
-#[cfg(feature = "transfer")]
-pub(crate) use similar::unknown;
+pub use text::Message;
 pub(crate) use text::excerpt;
+#[cfg(feature = "http")]
+pub use text::similar;
+#[cfg(feature = "transfer")]
+pub(crate) use text::unknown;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use valid::OwnChange;
 pub use valid::{ValidChanges, ValidDraft};

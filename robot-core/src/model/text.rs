@@ -1,6 +1,10 @@
-//! Texts: values that are texts in every format of serde, and excerpts.
+//! Texts: values that are texts in every format of serde, messages about input, and names that are similar.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
+
+use serde::Serialize;
+#[cfg(feature = "transfer")]
+use strsim::damerau_levenshtein;
 
 /// Implements `Deserialize` for types that parse their text.
 macro_rules! deserialize_from_text {
@@ -32,6 +36,99 @@ pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),
     }
+}
+
+/// A message for people about input that cannot be parsed.
+///
+/// ```
+/// use robot_core::Message;
+///
+/// assert_eq!(Message::from("The body is empty").to_string(), "The body is empty");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Message {
+    /// The field that it is about, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<Cow<'static, str>>,
+    #[serde(rename = "message")]
+    text: Cow<'static, str>,
+}
+
+impl Message {
+    pub(crate) fn about(field: impl Into<Cow<'static, str>>, text: String) -> Self {
+        Self {
+            field: Some(field.into()),
+            text: text.into(),
+        }
+    }
+
+    /// The texts of messages, separated by this text.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn joined(messages: &[Self], separator: &str) -> String {
+        let texts: Vec<_> = messages.iter().map(|message| &*message.text).collect();
+        texts.join(separator)
+    }
+}
+
+impl<T: Into<Cow<'static, str>>> From<T> for Message {
+    fn from(text: T) -> Self {
+        Self {
+            field: None,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+/// The maximum number of unknown names that messages are about.
+#[cfg(feature = "transfer")]
+pub(crate) const UNKNOWN_LIMIT: usize = 10;
+
+/// The message that a name is none of the known ones, such as `'limt' is not a parameter; did you mean limit?`
+#[cfg(feature = "transfer")]
+pub(crate) fn unknown(name: &str, kind: &str, known: &[&str]) -> String {
+    let name = excerpt(name);
+    let hint = match similar(&name, known.iter().copied()) {
+        Some(nearest) => format!("did you mean {nearest}?"),
+        None if known.is_empty() => "there are none".to_owned(),
+        None => format!("the {kind}s are {}", known.join(", ")),
+    };
+    format!("'{name}' is not a {kind}; {hint}")
+}
+
+/// The greatest distance of a misspelt name. Greater, and a name that means something else, such as the
+/// setting `database_port` of another program, seems to be misspelt.
+#[cfg(feature = "transfer")]
+const DISTANCE: usize = 2;
+
+/// The known name that a misspelt one probably stands for. Its distance is at most a third of its length.
+///
+/// ```
+/// # #[cfg(feature = "http")] {
+/// use robot_core::http::similar;
+///
+/// assert_eq!(similar("Limt", ["sort", "limit"]), Some("limit"));
+/// assert_eq!(similar("list", ["sort", "limit"]), None);
+/// # }
+/// ```
+#[cfg(feature = "transfer")]
+#[cfg_attr(
+    not(feature = "http"),
+    expect(unreachable_pub, reason = "exported by `http`")
+)]
+pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let limit = DISTANCE.min(name.chars().count() / 3);
+    let distances = known
+        .into_iter()
+        .map(|known| (damerau_levenshtein(&name, known), known));
+    let (distance, known) = distances.min()?;
+    (distance <= limit).then_some(known)
 }
 
 pub(crate) use {deserialize_from_text, serialize_as_text};

@@ -1,9 +1,10 @@
 //! Options and outcomes of an import.
 
-use std::borrow::Cow;
-
 use super::{position::Position, record::ReadError};
-use crate::{catalogue::Error, model::Violation};
+use crate::{
+    catalogue::Error,
+    model::{Message, Violation},
+};
 
 /// The maximum number of records of an atomic import. Lower, and files have to be divided; higher, and
 /// other writers of an SQLite file wait longer for its one transaction.
@@ -175,8 +176,8 @@ pub enum Stored {
 #[non_exhaustive]
 pub enum ImportError {
     /// The record cannot be parsed: messages for the person who can correct it.
-    #[error("{}", .0.join("; "))]
-    Malformed(Vec<Cow<'static, str>>),
+    #[error("{}", Message::joined(.0, "; "))]
+    Malformed(Vec<Message>),
     /// The robot violates rules, or the store failed.
     #[error(transparent)]
     Store(#[from] Error),

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, io};
 
 use super::position::Position;
-use crate::model::{Draft, Field, Messages, RobotId};
+use crate::model::{Draft, Field, Message, Messages, RobotId};
 
 /// The values of a record, or messages for the person who can correct the record.
 pub(super) type ParsedRecord = Result<Values, Messages>;
@@ -22,7 +22,7 @@ pub struct Record {
     /// Where it is in the file.
     pub position: Position,
     /// The values, or messages for the person who can correct the record.
-    pub values: Result<Values, Vec<Cow<'static, str>>>,
+    pub values: Result<Values, Vec<Message>>,
 }
 
 /// The values of a record, not validated yet.

@@ -2,7 +2,7 @@
 
 use robot_core::{
     Definition,
-    transfer::{Format, Records},
+    transfer::{Format, ImportError, Records},
 };
 
 /// The changes that are proposed for a file, and the records that fail with them.
@@ -22,7 +22,7 @@ fn proposed(format: Format, file: &str) -> (Vec<String>, Definition, Vec<String>
                 .validate(values.draft)
                 .err()
                 .map(|error| format!("{place}: {error}")),
-            Err(messages) => Some(format!("{place}: {}", messages.join("; "))),
+            Err(messages) => Some(format!("{place}: {}", ImportError::Malformed(messages))),
         }
     });
     (

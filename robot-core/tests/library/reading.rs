@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use robot_core::{
     Definition, Draft, RobotId,
-    transfer::{Columns, Format, Position, RECORD_LIMIT, Records},
+    transfer::{Columns, Format, ImportError, Position, RECORD_LIMIT, Records},
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -14,7 +14,10 @@ fn read(input: impl Read, format: Format) -> Vec<String> {
         .map(|record| match record {
             Ok(record) => match record.values.map(|values| values.draft) {
                 Ok(draft) => format!("{}: {}", place(record.position), shown(&draft)),
-                Err(messages) => format!("{}! {}", place(record.position), messages.join("; ")),
+                Err(messages) => {
+                    let error = ImportError::Malformed(messages);
+                    format!("{}! {error}", place(record.position))
+                }
             },
             Err(error) => format!("{}!! {error}", place(error.position())),
         })
@@ -226,7 +229,7 @@ fn unknown_columns_are_reported_or_rejected() {
         assert!(unknown.is_empty());
 
         let message = match read(columns.strict()).0 {
-            Ok(record) => record.values.unwrap_err().join("; "),
+            Ok(record) => ImportError::Malformed(record.values.unwrap_err()).to_string(),
             Err(error) => error.to_string(),
         };
         assert!(message.contains("'makr' is not a field; the fields are name, type, year"));

@@ -98,6 +98,10 @@ impl Document {
             .insert(place(operation, &answer.status.to_string()));
         self.compare_headers(response, answer)?;
         let content = &response["content"];
+        let mut headers = call.headers.iter();
+        if answer.body.is_empty() && headers.any(|(_, value)| value == "return=minimal") {
+            return Ok(());
+        }
         compare_body(validator, content, answer, call.method == "HEAD")
     }
 

@@ -66,7 +66,7 @@ impl<C: Client> Client for Watched<C> {
     fn deliver(&self, call: &Call, framing: Framing, pace: Pace) -> io::Result<Answer> {
         let answer = self.client.deliver(call, framing, pace)?;
         self.check(call, &answer);
-        if call.method == "PUT" && call.target.starts_with("/api/definition") {
+        if call.method == "PUT" && call.target.contains("/definition") {
             let json = self.client.send(&self::call("GET", "/openapi.json", &[]))?;
             *self.redefined() = Some(Validator::new(&serde_json::from_slice(&json.body)?));
         }
@@ -93,7 +93,8 @@ impl<C> Watched<C> {
 }
 
 impl<C: Client> Watched<C> {
-    /// Sends a `GET` again, as a `HEAD` and for JSON, and a change that has stored nothing for JSON.
+    /// Sends a `GET` again, as a `HEAD`, for JSON and at `/v1`, and a change that has stored nothing for JSON and at
+    /// `/v1`, which is stricter.
     fn repeat(&self, call: &Call, answer: &Answer) -> io::Result<()> {
         let mut repeated = Vec::new();
         let is_get = call.method == "GET";
@@ -109,6 +110,13 @@ impl<C: Client> Watched<C> {
             json.headers
                 .push(("accept".to_owned(), "application/json".to_owned()));
             repeated.push(json);
+        }
+        if call.target.starts_with("/api/") && answer.status != 405 {
+            let mut v1 = repeated.clone();
+            for call in &mut v1 {
+                call.target = call.target.replacen("/api/", "/v1/", 1);
+            }
+            repeated.extend(v1);
         }
         for call in repeated {
             let answer = self.client.send(&call)?;

@@ -38,6 +38,8 @@ CONTRADICTIONS = {
     "spreadsheet=true needs format=csv",
     "year excludes year_from and year_to; give either it or them",
     "year_from must not be greater than year_to",
+    # The pattern of an id permits 0, and more than 64 bits.
+    "id must be a positive integer",
 }
 
 
@@ -58,6 +60,12 @@ def cursor_is_opaque(case, response):
     return response.status_code == 400 and message in said(response)
 
 
+def change_needs_a_condition(case, response):
+    """A schema cannot say that one of several parameters is required."""
+    message = "This would change every robot; give at least one condition, such as id=1"
+    return response.status_code == 400 and said(response) == {message}
+
+
 def condition_is_not_met(case, response):
     """A condition is about the robot, which a schema does not know."""
     conditions = {"if-match", "if-none-match"} & sent_headers(case)
@@ -75,7 +83,7 @@ def tag_violates_its_pattern(case, response):
 
 def content_is_not_of_the_format(case, response):
     """A schema cannot describe CSV and NDJSON, nor that `format` takes precedence over the type."""
-    is_import = case.operation.path == "/api/robots/import"
+    is_import = case.operation.path.endswith("/robots/import")
     about_records = said(response) - {ADVICE}
     is_about_records = all(without_position(message) != message for message in about_records)
     return is_import and response.status_code == 400 and is_about_records
@@ -90,10 +98,22 @@ def year_has_decimals(case, response):
 
 def definition_contradicts_itself(case, response):
     """A schema cannot say which keywords a kind of field permits, nor which definitions contradict themselves."""
-    return response.status_code == 400 and case.operation.path == "/api/definition"
+    return response.status_code == 400 and case.operation.path.endswith("/definition")
+
+
+def members_are_strict(case, response):
+    """At `/api`, unknown members are errors only with `Prefer: handling=strict`, which a schema cannot say."""
+    is_strict = "handling=strict" in (case.headers or {}).get("Prefer", "")
+    is_about_members = all(" is not a field; " in message for message in said(response))
+    return response.status_code == 400 and is_strict and is_about_members
 
 
 # Invalid requests that are not rejected as such
+
+
+def body_is_too_large(case, response):
+    """The limit of the body takes precedence over its content."""
+    return response.status_code == 413
 
 
 def equal_values_count_once(case, response):
@@ -103,9 +123,9 @@ def equal_values_count_once(case, response):
 
 
 def unknown_parameter_is_ignored(case, response):
-    """Existing clients send some to bypass caches. With `Prefer: handling=strict`, they are 400."""
+    """Existing clients send some to bypass caches. With `Prefer: handling=strict`, and at `/v1`, they are 400."""
     known = {parameter.name for parameter in case.operation.query}
-    return bool(set(case.query or {}) - known)
+    return not case.operation.path.startswith("/v1/") and bool(set(case.query or {}) - known)
 
 
 def condition_takes_precedence(case, response):
@@ -115,8 +135,10 @@ def condition_takes_precedence(case, response):
 
 def records_of_an_import_fail(case, response):
     """An import stores its valid records, and counts the others in `failed`."""
-    is_import = case.operation.path == "/api/robots/import"
-    return is_import and response.status_code == 200 and json.loads(response.content)["data"]["failed"] > 0
+    if not case.operation.path.endswith("/robots/import") or response.status_code != 200:
+        return False
+    report = json.loads(response.content)
+    return report.get("data", report)["failed"] > 0
 
 
 # Replies about deleted robots
@@ -158,7 +180,7 @@ ADVICE = (
 def rule_is_violated(case, response):
     """In behaviour B, a violated rule is 500. The status of an import is that of its first failure."""
     rules = [without_position(message) for message in messages(response) if message != ADVICE]
-    if case.operation.path == "/api/robots/import":
+    if case.operation.path.endswith("/robots/import"):
         rules = rules[:1]
     return response.status_code == 500 and bool(rules) and set(rules) <= RULES
 
@@ -168,16 +190,19 @@ DEVIATIONS = {
         parameters_contradict_each_other,
         field_is_repeated,
         cursor_is_opaque,
+        change_needs_a_condition,
         condition_is_not_met,
         tag_violates_its_pattern,
         content_is_not_of_the_format,
         definition_contradicts_itself,
         year_has_decimals,
+        members_are_strict,
     ),
     "AcceptedNegativeData": (
         unknown_parameter_is_ignored,
         equal_values_count_once,
         condition_takes_precedence,
+        body_is_too_large,
         records_of_an_import_fail,
     ),
     "UseAfterFree": (options_are_of_the_path, missing_robot_is_a_200),
@@ -188,7 +213,8 @@ DEVIATIONS = {
 def messages(response):
     """The messages of a failure. That to a HEAD has none."""
     try:
-        return list(json.loads(response.content).get("messages", ()))
+        failure = json.loads(response.content)
+        return [error["message"] for error in failure.get("errors", ())] or list(failure.get("messages", ()))
     except (ValueError, AttributeError):
         return []
 

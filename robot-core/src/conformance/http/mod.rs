@@ -19,6 +19,7 @@ mod protocol;
 mod reading;
 mod sizes;
 mod stopped_import;
+mod v1;
 
 use std::{io, thread};
 
@@ -56,6 +57,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         export::CASES,
         faults::CASES,
         own_fields::CASES,
+        v1::CASES,
     ]
     .concat();
     let cases = [Behaviour::A, Behaviour::B]
@@ -155,7 +157,7 @@ impl<'a> Session<'a> {
     /// The status for a created robot.
     fn created(&self) -> u16 {
         match self.configuration.behaviour {
-            Behaviour::A => 201,
+            Behaviour::A | Behaviour::C => 201,
             Behaviour::B => 200,
         }
     }
@@ -163,7 +165,7 @@ impl<'a> Session<'a> {
     /// The status for a draft that violates a rule.
     fn rejected(&self) -> u16 {
         match self.configuration.behaviour {
-            Behaviour::A => 409,
+            Behaviour::A | Behaviour::C => 409,
             Behaviour::B => 500,
         }
     }

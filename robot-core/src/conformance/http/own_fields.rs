@@ -16,6 +16,7 @@ use crate::{
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     definition_is_replaced_under_conditions,
+    definition_is_returned_as_preferred,
     own_values_are_sent_and_returned,
     own_fields_choose_sort_and_count_robots,
     equal_names_are_paged,
@@ -50,6 +51,22 @@ fn ids(session: &Session<'_>) -> Vec<String> {
 }
 
 const BUILT_IN: &str = r#"{"properties":{"name":{"type":"string","maxLength":255,"unique":true,"title":"Name"},"type":{"type":"string","enum":["droid","mechanical","virtual"],"title":"Type"},"year":{"type":"integer","minimum":0,"title":"Year"}},"required":["name","type","year"]}"#;
+
+fn definition_is_returned_as_preferred(session: &Session<'_>) {
+    let data = format!(r#"{{"status":"OK","data":{BUILT_IN}}}"#);
+    for (path, prefer, status, body) in [
+        (DEFINITION, "return=minimal", 204, ""),
+        (DEFINITION, "return=representation", 200, &*data),
+        ("/v1/definition", "return=minimal", 204, ""),
+        ("/v1/definition", "", 200, BUILT_IN),
+    ] {
+        let headers = [("Prefer", prefer)];
+        let answer = session.call("PUT", path, &headers, BUILT_IN.as_bytes());
+        let found = (answer.status, answer.text());
+        assert_eq!(found, (status, body.to_owned()), "{path} {prefer}");
+        assert!(answer.header("etag").is_some());
+    }
+}
 
 fn definition_is_replaced_under_conditions(session: &Session<'_>) {
     session.get_is(DEFINITION, BUILT_IN);

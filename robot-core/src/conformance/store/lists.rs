@@ -2,9 +2,11 @@
 
 use super::{Run, add_all, names, ok};
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages, Sort, Summary},
+    catalogue::{
+        Catalogue, CatalogueExt, Condition, Cursor, Filter, PageRequest, Pages, Sort, Summary,
+    },
     conformance::{Case, cases},
-    model::{Draft, Entry, Field, Robot},
+    model::{Draft, Entry, Field, Robot, RobotId, Value},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -113,7 +115,17 @@ fn every_filter_and_order_is_paged_and_counted(catalogue: &dyn Catalogue) {
     assert_listed(catalogue, &[], &all());
     let robots = add_some(catalogue);
     let types = Field::TYPE.choices().iter().copied();
+    let some = robots.iter().step_by(3).map(Robot::id);
+    let with_ids = |ids: &mut dyn Iterator<Item = RobotId>| {
+        ids.fold(all(), |filter, id| {
+            filter.and(Condition::ID, Some(Value::Id(id)))
+        })
+    };
     for filter in [
+        with_ids(&mut some.clone()),
+        with_ids(&mut some.take(2)).of_type("droid").years(1970..),
+        // More than SQLite nests in one condition.
+        with_ids(&mut (1..=1100).filter_map(RobotId::new)),
         all(),
         all().of_type("droid"),
         all().of_type("virtual").of_type("droid"),

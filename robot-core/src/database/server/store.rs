@@ -240,10 +240,16 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        if let Some(page) = request.of_ids(|request| self.page(request)) {
+            return page;
+        }
         self.read_page(request)
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        if request.filter.ids().is_some() {
+            return Ok(self.page(request)?.into_iter().map(Entry::from).collect());
+        }
         self.read_page(request)
     }
 

@@ -1,12 +1,16 @@
 //! The description of the API: `document.json`, completed for one service.
 //!
-//! The document is valid `OpenAPI` 3.1 for behaviour A. Added to it are what other code knows (the fields
+//! The document is valid `OpenAPI` 3.1 for behaviour A, from which the others follow. Added to it are what other code knows (the fields
 //! of a robot, the parameters of queries, the version), what all operations have in common (the `HEAD` of
 //! each `GET`, the headers of every reply), and the settings of the service (behaviour and base path).
 
 mod schemas;
+mod v1;
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    mem,
+    sync::{Arc, PoisonError},
+};
 
 use ::http::{
     HeaderValue,
@@ -16,9 +20,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     accept,
+    api::{ApiSettings, Apis},
     behaviour::Behaviour,
     headers, render, response,
-    route::{Call, Route, Started},
+    route::{Call, Route, Routes, Started},
     token::Permission,
 };
 use crate::{catalogue::Pending, model::Definition};
@@ -57,9 +62,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     let bytes = match described {
         Some((of, bytes)) if *of == revision => bytes.clone(),
         _ => {
-            let behaviour = settings.behaviour;
-            let document = describe(call.routes, &definition, behaviour, &settings.base);
-            let bytes = render::json(&document);
+            let bytes = render::json(&describe(call.routes, &definition, settings));
             *described = Some((revision, bytes.clone()));
             bytes
         }
@@ -72,15 +75,12 @@ pub(super) fn get(call: &Call<'_>) -> Started {
 }
 
 /// The document for these routes.
-fn describe(routes: &[Route], definition: &Definition, behaviour: Behaviour, base: &str) -> Value {
+fn describe(routes: Routes, definition: &Definition, settings: &ApiSettings) -> Value {
     // A test parses the constant.
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
-    let text = document["info"]["description"].as_str().unwrap_or_default();
-    let text = format!("{text}\n\nThis service has behaviour {behaviour}.");
-    document["info"]["description"] = text.into();
-    document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
-    document["servers"][0]["url"] = if base.is_empty() { "/" } else { base }.into();
-    schemas::add_fields(&mut document["components"]["schemas"], definition);
+    describe_service(&mut document, settings);
+    let mut schemas = document["components"]["schemas"].take();
+    schemas::add_fields(&mut schemas, definition);
 
     let mut replies = document["components"]["responses"].take();
     for reply in members(&mut replies) {
@@ -88,20 +88,59 @@ fn describe(routes: &[Route], definition: &Definition, behaviour: Behaviour, bas
             reply["headers"][name] = reference("headers", name);
         }
     }
-    for route in routes {
-        let path = &mut document["paths"][route.path];
-        add_parameters(path, route, definition);
-        if behaviour == Behaviour::B {
-            members(path).for_each(|operation| use_older_statuses(operation, &mut replies));
+    let mut paths = Map::new();
+    for route in routes.into_iter().flatten() {
+        let mut path = document["paths"][route.path].clone();
+        match settings.behaviour_of(route.path) {
+            Behaviour::A => {}
+            Behaviour::B => {
+                members(&mut path).for_each(|one| use_older_statuses(one, &mut replies));
+            }
+            Behaviour::C => {
+                let contract = route.path.replacen("/v1/", "/api/", 1);
+                let added = mem::replace(&mut path, document["paths"][contract].clone());
+                if added.is_object() {
+                    v1::merge(&mut path, added);
+                }
+                v1::derive(&mut path, &mut replies, &mut schemas);
+            }
         }
-        add_head(path, &mut replies);
+        add_parameters(&mut path, route, definition);
+        add_head(&mut path, &mut replies);
+        paths.insert(route.path.to_owned(), path);
     }
-    let paths = document["paths"].to_string();
-    if let Value::Object(replies) = &mut replies {
-        replies.retain(|name, _| paths.contains(&format!("/responses/{name}\"")));
-    }
+    document["paths"] = paths.into();
+    document["components"]["schemas"] = schemas;
     document["components"]["responses"] = replies;
+    v1::take_patches(&mut document, |_, _| ());
+    remove_unused(&mut document);
     document
+}
+
+/// Completes what concerns the service as a whole.
+fn describe_service(document: &mut Value, settings: &ApiSettings) {
+    let ApiSettings { base, apis, .. } = settings;
+    document["servers"][0]["url"] = if base.is_empty() { "/" } else { base }.into();
+    let info = &mut document["info"];
+    info["version"] = env!("CARGO_PKG_VERSION").into();
+    let text = |text: &Value| text.as_str().unwrap_or_default().to_owned();
+    let behaviour = format!("`/api` has behaviour {}.", settings.behaviour);
+    let contract = [text(&info["description"]), behaviour];
+    let contract = contract.into_iter().filter(|_| *apis != Apis::V1);
+    let v1 = Some(text(&info["x-v1"])).filter(|_| *apis != Apis::Contract);
+    let texts: Vec<_> = contract.chain(v1).collect();
+    info["description"] = texts.join("\n\n").into();
+}
+
+/// Removes components to which nothing refers.
+fn remove_unused(document: &mut Value) {
+    // Paths refer to replies, and these to headers and schemas, which refer to other schemas.
+    for kind in ["responses", "headers", "parameters", "schemas", "schemas"] {
+        let text = document.to_string();
+        if let Value::Object(components) = &mut document["components"][kind] {
+            components.retain(|name, _| text.contains(&format!("/{kind}/{name}\"")));
+        }
+    }
 }
 
 /// Adds the parameters of queries.
@@ -123,9 +162,10 @@ fn use_older_statuses(operation: &mut Value, replies: &mut Value) {
     };
     if let Some(created) = statuses.remove(Behaviour::A.created().as_str()) {
         statuses.insert(Behaviour::B.created().as_str().to_owned(), created);
+        statuses.insert("204".to_owned(), reference("responses", "Minimal"));
     }
-    if let Some(rejected) = statuses.remove(Behaviour::A.rejected().as_str())
-        && let Some(failed) = statuses.get_mut(Behaviour::B.rejected().as_str())
+    if let Some(rejected) = statuses.remove(Behaviour::A.rejected(true).as_str())
+        && let Some(failed) = statuses.get_mut(Behaviour::B.rejected(true).as_str())
     {
         let name = format!("{}OrFailed", component(&rejected));
         let texts = [&rejected, failed].map(|reply| &replies[component(reply)]["description"]);
@@ -191,8 +231,13 @@ mod tests {
     };
 
     fn document(behaviour: Behaviour, base: &str) -> Value {
+        document_of(Apis::Both, behaviour, base)
+    }
+
+    fn document_of(apis: Apis, behaviour: Behaviour, base: &str) -> Value {
         let settings = ApiSettings {
             behaviour,
+            apis,
             base: base.to_owned(),
             ..ApiSettings::default()
         };
@@ -218,8 +263,13 @@ mod tests {
 
     #[test]
     fn references_and_components_match() {
-        for behaviour in [Behaviour::A, Behaviour::B] {
-            let document = document(behaviour, "");
+        for (apis, behaviour) in [
+            (Apis::Both, Behaviour::A),
+            (Apis::Both, Behaviour::B),
+            (Apis::Contract, Behaviour::A),
+            (Apis::V1, Behaviour::A),
+        ] {
+            let document = document_of(apis, behaviour, "");
             let mut all = Vec::new();
             objects(&document, &mut all);
             let references = all.iter().filter_map(|object| object.get("$ref")?.as_str());
@@ -243,13 +293,16 @@ mod tests {
             let names = operations.as_object().unwrap().keys();
             names.map(move |name| format!("{path} {}", name.to_ascii_uppercase()))
         });
-        let routes = routes::ALL.iter().flat_map(|route| {
-            let allowed = route.allow() + ", PARAMETERS";
-            let names: Vec<_> = allowed.split(", ").map(str::to_owned).collect();
-            names
-                .into_iter()
-                .map(move |name| format!("{} {name}", route.path))
-        });
+        let routes = routes::of(Apis::Both)
+            .into_iter()
+            .flatten()
+            .flat_map(|route| {
+                let allowed = route.allow() + ", PARAMETERS";
+                let names: Vec<_> = allowed.split(", ").map(str::to_owned).collect();
+                names
+                    .into_iter()
+                    .map(move |name| format!("{} {name}", route.path))
+            });
         assert_eq!(
             described.collect::<BTreeSet<_>>(),
             routes.collect::<BTreeSet<_>>()
@@ -259,7 +312,7 @@ mod tests {
     #[test]
     fn operations_that_need_a_permission_take_a_token() {
         let document = document(Behaviour::A, "");
-        for route in routes::ALL {
+        for route in routes::of(Apis::Both).into_iter().flatten() {
             for operation in route.methods {
                 let method = operation.method.to_ascii_lowercase();
                 let described = &document["paths"][route.path][method];
@@ -301,7 +354,7 @@ mod tests {
         let b = document(Behaviour::B, "/some/base");
         assert_eq!(
             statuses(&b),
-            [200, 400, 401, 403, 408, 413, 421, 431, 500, 503]
+            [200, 204, 400, 401, 403, 408, 413, 421, 431, 500, 503]
         );
         assert_eq!(b["servers"][0]["url"], "/some/base");
     }

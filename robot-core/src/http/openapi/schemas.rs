@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     catalogue::Sort,
-    http::parameters::{LIMIT_MAXIMUM, Parameter, VALUE_LIMIT, Value},
+    http::parameters::{LIMIT_MAXIMUM, Parameter, Value},
     model::{Definition, Field, Kind},
 };
 
@@ -17,7 +17,7 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     }
     schemas["RobotDraft"]["required"] = required(settable);
     let data = &mut schemas["RobotCreated"]["properties"]["data"];
-    add(data, created, Field::json_schema);
+    add(data, definition.all(), Field::json_schema);
     data["required"] = required(created);
     let groups = &mut schemas["SummaryGroup"]["properties"];
     for field in definition.countable() {
@@ -69,7 +69,7 @@ fn value(value: Value, definition: &Definition) -> Json {
                 _ => condition.field().json_schema(),
             };
             if condition.is_repeatable() {
-                json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": VALUE_LIMIT })
+                json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": condition.value_limit() })
             } else {
                 schema
             }

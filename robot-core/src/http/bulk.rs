@@ -1,0 +1,150 @@
+//! `PATCH` and `DELETE` of `/v1/robots`: a change of all robots that meet conditions, or of none.
+//!
+//! The robots are read, and changed together under the condition that they still have the revisions that were
+//! read. Otherwise they are read again.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{
+    conditions::Conditions,
+    failure::Failure,
+    parameters::BULK,
+    query::Query,
+    render, response,
+    robots::{check_patch_type, read_patch},
+    route::{Call, Started},
+};
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, PageRequest, Pending, Sort},
+    model::{Definition, Field, Rejection, Robot, ValidChanges, Value, Violations},
+    transfer::ATOMIC_LIMIT,
+};
+
+/// The number of attempts while other clients change the same robots. Fewer, and more requests are rejected
+/// meanwhile; more, and each occupies a thread for longer.
+const ATTEMPTS: usize = 5;
+
+/// The maximum number of ids that a message about several robots names.
+const NAMED: usize = 5;
+
+/// `DELETE /v1/robots`.
+pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
+    start(call, |robots| {
+        let deletes = robots.iter();
+        Ok(deletes
+            .map(|robot| Change::DeleteIf(robot.id(), robot.revision()))
+            .collect())
+    })
+}
+
+/// `PATCH /v1/robots`.
+pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
+    check_patch_type(call)?;
+    let definition = call.definition();
+    let changes = read_patch(call, &definition, body)?;
+    let catalogue = Arc::clone(&call.service.catalogue);
+    start(call, move |robots| {
+        let changes = check(&*catalogue, &definition, robots, changes.clone())?;
+        let changed = robots.iter().filter(|_| !changes.is_empty());
+        Ok(changed
+            .map(|robot| Change::UpdateIf(robot.id(), robot.revision(), changes.clone()))
+            .collect())
+    })
+}
+
+/// Reads the robots and makes the changes that `plan` returns for them.
+fn start(
+    call: &Call<'_>,
+    plan: impl Fn(&[Robot]) -> Result<Vec<Change>, Failure> + Send + 'static,
+) -> Started {
+    let query = Query::read(call.query(), &call.definition(), &BULK)?;
+    let malformed = |message: &'static str| Err(Failure::Malformed(vec![message.into()]));
+    if query.filter.is_met_by_all() {
+        return malformed(
+            "This would change every robot; give at least one condition, such as id=1",
+        );
+    }
+    if Conditions::of_change(call.headers())? != Conditions::default() {
+        return malformed(
+            "If-Match and If-None-Match are about a single robot; send the request without them",
+        );
+    }
+    let catalogue = Arc::clone(&call.service.catalogue);
+    let by_id = Cursor::start(Sort::BY_ID);
+    Ok(Pending::blocking(move || {
+        for _ in 0..ATTEMPTS {
+            let robots = catalogue.page(PageRequest {
+                filter: &query.filter,
+                cursor: &by_id,
+                limit: ATOMIC_LIMIT + 1,
+            })?;
+            if robots.len() > ATOMIC_LIMIT {
+                let message = format!(
+                    "More than {ATOMIC_LIMIT} robots meet the conditions; add conditions, and send \
+                     several requests"
+                );
+                return Err(Failure::TooMany(message));
+            }
+            let changes = plan(&robots)?;
+            let applied = if query.is_dry_run || changes.is_empty() {
+                Ok(Vec::new())
+            } else {
+                catalogue.apply_all(changes)
+            };
+            match applied {
+                Ok(_) => {
+                    let count = json!({ "count": robots.len() });
+                    return Ok(response::ok(render::json(&count)));
+                }
+                Err(Error::Stale(_) | Error::NotFound(_)) => {}
+                Err(Error::Rejected(violations)) => return Err(of_robots(violations, &robots)),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Failure::Unavailable)
+    }))
+}
+
+/// The changes, if none of these robots violates a rule after them. Several robots cannot have the same unique
+/// value.
+fn check(
+    catalogue: &dyn Catalogue,
+    definition: &Definition,
+    robots: &[Robot],
+    changes: Result<ValidChanges, Rejection>,
+) -> Result<ValidChanges, Failure> {
+    let id = match robots {
+        [robot] => Some(robot.id()),
+        _ => None,
+    };
+    let changes = match changes {
+        Ok(changes) => changes,
+        Err(rejection) => return Err(of_robots(catalogue.violations(rejection, id)?, robots)),
+    };
+    let value = |field: Field| changes.value(field).map(Value::into_owned);
+    let taken = if robots.len() > 1 {
+        let unique = definition.unique();
+        unique.filter(|field| value(*field).is_some()).collect()
+    } else {
+        catalogue.taken(definition, value, id)?
+    };
+    match &*taken {
+        [] => Ok(changes),
+        taken => Err(of_robots(Violations::taken(taken), robots)),
+    }
+}
+
+/// The failure of a change of these robots.
+fn of_robots(violations: Violations, robots: &[Robot]) -> Failure {
+    let ids = robots.iter().map(|robot| robot.id().to_string());
+    let ids = ids.take(NAMED).collect::<Vec<_>>().join(", ");
+    let robots = match robots.len() {
+        0 => String::new(),
+        1 => format!(" (robot {ids})"),
+        2..=NAMED => format!(" (robots {ids})"),
+        count => format!(" (robots {ids} and {} others)", count - NAMED),
+    };
+    Failure::OfRobots(violations, robots)
+}
