@@ -12,6 +12,8 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 pub(crate) use self::fields::RESERVED;
 pub use self::place::DefinitionError;
+#[cfg(feature = "http")]
+pub(super) use self::write::Property;
 use self::{
     fields::{built_in, field},
     keywords::TITLE_LIMIT,
