@@ -175,6 +175,19 @@ impl Item for Robot {
     }
 }
 
+#[cfg(feature = "sqlite")]
+impl Item for i64 {
+    const COLUMNS: &str = "robots.id";
+
+    async fn load<C: Execute>(
+        connection: &mut C,
+        query: Fragment<'_>,
+        _: usize,
+    ) -> QueryResult<Vec<Self>> {
+        connection.numbers(query).await
+    }
+}
+
 impl Item for Entry {
     /// Without a condition, read from the index of the names alone.
     const COLUMNS: &str = ENTRY;
@@ -195,6 +208,16 @@ pub(super) async fn page<T: Item, C: Dialect>(
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
 ) -> QueryResult<Vec<T>> {
+    page_ordered(connection, request, condition, "").await
+}
+
+/// As [`page`], with SQL before the value in the order.
+pub(super) async fn page_ordered<T: Item, C: Dialect>(
+    connection: &mut C,
+    request: PageRequest<'_>,
+    condition: Option<Fragment<'_>>,
+    prefix: &str,
+) -> QueryResult<Vec<T>> {
     let PageRequest {
         filter,
         cursor,
@@ -212,7 +235,7 @@ pub(super) async fn page<T: Item, C: Dialect>(
             .chain(of_fields)
             .chain(condition.clone())
             .reduce(Fragment::and);
-        let order = order::<C>(cursor.sort(), *part, "");
+        let order = order::<C>(cursor.sort(), *part, prefix);
         let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query

@@ -14,7 +14,7 @@ use diesel::QueryResult;
 use tokio::{runtime::Handle, time::timeout};
 
 use super::{
-    backend::{Backend, Purpose, index_names},
+    backend::{Backend, Purpose},
     connect_error::{ConnectError, ConnectFailure},
     connection::Connection,
     errors::is_transient,
@@ -185,7 +185,6 @@ impl<B: Backend> Connector<B> {
             if !matches!(preparation, Preparation::Revert(_)) {
                 let opened = self.open_definition(&mut connection).await;
                 opened.map_err(|error| self.cannot_open(error.into()))?;
-                index_names(&mut connection, &self.definition.get(), &self.name).await;
             }
             *is_prepared = true;
         }

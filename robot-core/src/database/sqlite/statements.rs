@@ -132,7 +132,7 @@ pub(super) fn index_names(
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
         let texts = robots.iter().map(|robot| {
-            let texts = SearchTexts::of_robot(definition, robot);
+            let texts = SearchTexts::of(definition, robot.values());
             (robot.id().get(), texts.name, texts.own)
         });
         // One statement: FTS5 writes what it has collected at the end of each.

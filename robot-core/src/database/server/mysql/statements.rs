@@ -141,7 +141,13 @@ impl Dialect for AsyncMysqlConnection {
     ) -> QueryResult<()> {
         let rows = robots.iter();
         let rows: Vec<_> = rows
-            .map(|robot| RobotRow::new(definition, robot, SearchTexts::of_robot(definition, robot)))
+            .map(|robot| {
+                RobotRow::new(
+                    definition,
+                    robot,
+                    SearchTexts::of(definition, robot.values()),
+                )
+            })
             .collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).await.map(drop)
