@@ -9,10 +9,11 @@ use diesel::QueryResult;
 
 use super::{
     conditions::expression,
+    dialect::Dialect,
     errors::{UNIQUE, wrap},
     fragment::Fragment,
     schema::total,
-    statements::{Dialect, Grouping, count, ids, other_definition},
+    statements::{Grouping, count, ids, other_definition},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition, define::Step},

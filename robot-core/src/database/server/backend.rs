@@ -13,11 +13,11 @@ use super::{
 use crate::{
     catalogue::{Error, Preparation, Result},
     database::{
+        dialect::Dialect,
         errors::wrap,
         fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
         schema::SearchTexts,
-        statements::Dialect,
     },
     model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };

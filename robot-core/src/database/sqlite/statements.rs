@@ -5,11 +5,12 @@ use crate::{
     catalogue::Error,
     database::{
         define::Index,
+        dialect::Dialect,
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
-        statements::{Dialect, last_id, now, unindexed},
+        statements::{last_id, now, unindexed},
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };

@@ -17,13 +17,14 @@ use crate::{
     database::{
         conditions::has_name_of,
         define::Index,
+        dialect::Dialect,
         errors::{is_taken, wrap},
         execute::Execute,
         execute::impl_execute,
         fragment::Fragment,
         schema::{DraftRow, ENTRY, RobotRow, SearchTexts, robots},
         server::backend::check_deadline,
-        statements::{Dialect, select},
+        statements::select,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };

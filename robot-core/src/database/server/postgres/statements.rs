@@ -13,10 +13,10 @@ use crate::{
     database::{
         conditions::expression,
         define::Index,
+        dialect::Dialect,
         execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
         schema::{ChangedColumns, DraftRow, RobotRow, SearchTexts, robots},
-        statements::Dialect,
         trigrams::trigrams,
     },
     model::{
