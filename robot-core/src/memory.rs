@@ -8,12 +8,12 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, DefinitionConflict, Error, Filter, PageRequest, Pending, Redefinition,
-        Restoration, Result, Summary, ValueCount, counted_values, define::Step,
+        Catalogue, Change, DefinitionConflict, Error, PageRequest, Pending, Redefinition,
+        Restoration, Result, define::Step,
     },
     model::{
         Definition, Entry, Field, Member, Revision, Robot, RobotId, ValidChanges, ValidDraft,
-        Value, Violation, Violations,
+        Violation, Violations,
     },
 };
 
@@ -179,18 +179,12 @@ impl Robots {
                 .map(|(_, robot)| read(robot))
                 .collect();
         }
-        let matches = self.matching(request.filter);
+        let robots = self.by_id.values().map(|robot| &**robot);
+        let matches = robots.filter(|robot| matcher.matches(robot));
         let mut matches: Vec<_> = matches.filter(|robot| cursor.precedes(robot)).collect();
         let sort = cursor.sort();
         matches.sort_unstable_by(|one, other| sort.compare(one, other));
         matches.into_iter().take(limit).map(read).collect()
-    }
-
-    /// The robots that meet a filter, by name.
-    fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Robot> {
-        let matcher = filter.matcher();
-        let robots = self.by_name.values().map(|robot| &**robot);
-        robots.filter(move |robot| matcher.matches(robot))
     }
 }
 
@@ -312,21 +306,6 @@ impl Catalogue for MemoryCatalogue {
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
         Ok(self.read().page(request, entry))
-    }
-
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        Ok(self.read().matching(filter).count() as u64)
-    }
-
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
-        Ok(Summary::of(self.read().matching(filter)))
-    }
-
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let robots = self.read();
-        let robots = robots.matching(filter);
-        let counts = robots.map(|robot| (robot.value(&field).map(Value::into_owned), 1));
-        Ok(counted_values(field, counts))
     }
 
     fn definition(&self) -> Arc<Definition> {
