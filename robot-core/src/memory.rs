@@ -9,11 +9,11 @@ use std::{
 use crate::{
     catalogue::{
         Catalogue, Change, DefinitionConflict, Error, Filter, PageRequest, Pending, Redefinition,
-        Restoration, Result, Summary, ValueCount, counted_values, define::Step,
+        Restoration, Result, define::Step,
     },
     model::{
         Definition, Entry, Field, Member, Revision, Robot, RobotId, ValidChanges, ValidDraft,
-        Value, Violation, Violations,
+        Violation, Violations,
     },
 };
 
@@ -313,21 +313,6 @@ impl Catalogue for MemoryCatalogue {
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
         Ok(self.read().page(request, entry))
-    }
-
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        Ok(self.read().matching(filter).count() as u64)
-    }
-
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
-        Ok(Summary::of(self.read().matching(filter)))
-    }
-
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let robots = self.read();
-        let robots = robots.matching(filter);
-        let counts = robots.map(|robot| (robot.value(&field).map(Value::into_owned), 1));
-        Ok(counted_values(field, counts))
     }
 
     fn definition(&self) -> Arc<Definition> {

@@ -568,7 +568,7 @@ fn description_follows_the_definition() {
         ("maker", json!({"type": ["string", "null"], "maxLength": 9})),
         (
             "weight",
-            json!({"type": ["number", "null"], "minimum": 0.0, "maximum": 1.5}),
+            json!({"type": ["number", "null"], "minimum": 0, "maximum": 1.5}),
         ),
         (
             "rooms",

@@ -43,19 +43,6 @@ pub enum Direction {
 }
 
 impl Sort {
-    /// All orders of the built-in definition.
-    pub const ALL: [Self; 6] = {
-        use Direction::{Ascending, Descending};
-        [
-            Self::new(Field::NAME, Ascending),
-            Self::new(Field::NAME, Descending),
-            Self::new(Field::YEAR, Ascending),
-            Self::new(Field::YEAR, Descending),
-            Self::new(Field::ID, Ascending),
-            Self::new(Field::ID, Descending),
-        ]
-    };
-
     #[cfg(any(feature = "http", feature = "postgres", feature = "mysql"))]
     pub(crate) const BY_ID: Self = Self::new(Field::ID, Direction::Ascending);
 

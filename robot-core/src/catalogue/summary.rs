@@ -51,25 +51,20 @@ impl Summary {
     pub fn new<T: Ord + Into<String>>(
         counts_by_year: impl IntoIterator<Item = (Option<T>, Option<i64>, u64)>,
     ) -> Self {
-        let mut counts: BTreeMap<(Option<T>, Option<i64>), u64> = BTreeMap::new();
+        // Robots without a type are last, and of each type those without a year.
+        let mut counts = BTreeMap::new();
         for (robot_type, year, count) in counts_by_year {
             let decade = year.map(|year| year.saturating_sub(year.rem_euclid(10)));
-            *counts.entry((robot_type, decade)).or_default() += count;
+            let place = (robot_type.is_none(), robot_type, decade.is_none(), decade);
+            *counts.entry(place).or_default() += count;
         }
-        let mut groups: Vec<_> = counts
-            .into_iter()
-            .map(|((robot_type, decade), count)| SummaryGroup {
-                robot_type: robot_type.map(Into::into),
-                decade,
-                count,
-            })
-            .collect();
-        // Stable: robots without a type are last, and of each type those without a year.
-        let place = |group: &SummaryGroup| {
-            let robot_type = group.robot_type.clone();
-            (robot_type.is_none(), robot_type, group.decade.is_none())
-        };
-        groups.sort_by_cached_key(place);
+        let groups = counts.into_iter();
+        let groups = groups.map(|((_, robot_type, _, decade), count)| SummaryGroup {
+            robot_type: robot_type.map(Into::into),
+            decade,
+            count,
+        });
+        let groups: Vec<_> = groups.collect();
         Self {
             count: groups.iter().map(|group| group.count).sum(),
             groups,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{fragment::Fragment, statements::Dialect};
+use super::{dialect::Dialect, fragment::Fragment};
 use crate::{
     catalogue::{Cursor, Direction, FieldFilter, Filter, Place, Sort},
     model::{Field, Member, RobotId, Value},

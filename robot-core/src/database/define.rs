@@ -9,10 +9,11 @@ use diesel::QueryResult;
 
 use super::{
     conditions::expression,
+    dialect::Dialect,
     errors::{INDEX, UNIQUE, wrap},
     fragment::Fragment,
     schema::total,
-    statements::{Dialect, Grouping, count, ids, other_definition},
+    statements::{Grouping, count, ids, other_definition},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition, define::Step},
@@ -38,10 +39,10 @@ impl KnownDefinition {
         Arc::clone(&known)
     }
 
-    pub(super) fn set(&self, definition: Definition) {
+    pub(super) fn set(&self, definition: Arc<Definition>) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if definition.revision() >= known.revision() {
-            *known = Arc::new(definition);
+            *known = definition;
         }
     }
 
@@ -49,9 +50,19 @@ impl KnownDefinition {
     pub(super) async fn refresh<C: Dialect>(&self, connection: &mut C) -> QueryResult<()> {
         let known = self.get().revision();
         if let Some((revision, document)) = other_definition(connection, known.get()).await? {
-            self.set(parse(revision, &document)?);
+            self.set(Arc::new(parse(revision, &document)?));
         }
         Ok(())
+    }
+}
+
+/// Reads the definition of the database.
+pub(super) async fn read<C: Dialect>(connection: &mut C) -> QueryResult<Definition> {
+    match other_definition(connection, 0).await? {
+        Some((revision, document)) => parse(revision, &document),
+        None => Err(wrap(Error::store(
+            "the definition of the catalogue is missing",
+        ))),
     }
 }
 
@@ -103,14 +114,7 @@ pub(super) async fn prepare<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let present = match other_definition(connection, 0).await? {
-        Some((revision, document)) => parse(revision, &document)?,
-        None => {
-            return Err(wrap(Error::store(
-                "the definition of the catalogue is missing",
-            )));
-        }
-    };
+    let present = read(connection).await?;
     let expected = redefinition.check_revision(present.revision());
     expected.map_err(wrap)?;
     for step in redefinition.steps(&present) {

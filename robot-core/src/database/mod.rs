@@ -2,10 +2,11 @@
 //!
 //! `sqlite` and `server` are two stores of their own. They share what is the same for every backend:
 //! the schema, the statements, migrations and the restoration of robots with their ids. A backend
-//! implements [`statements::Dialect`] and [`migrations::Migrate`] for its connection.
+//! implements [`dialect::Dialect`], [`execute::Execute`] and [`migrations::Migrate`] for its connection.
 
 mod conditions;
 mod define;
+mod dialect;
 mod errors;
 mod execute;
 mod fragment;

@@ -6,8 +6,9 @@ use diesel::{
 };
 
 use super::{
+    dialect::Dialect,
     errors::{taken, wrap},
-    statements::{Dialect, exists, last_id, taken_fields},
+    statements::{exists, last_id, taken_fields},
 };
 use crate::{
     catalogue::Restoration,

@@ -87,13 +87,8 @@ impl<'a> SearchTexts<'a> {
         }
     }
 
-    #[cfg(any(feature = "postgres", feature = "mysql"))]
-    pub(super) fn of(definition: &Definition, draft: &'a ValidDraft) -> Self {
-        Self::new(definition, draft.name(), |field| draft.value(field))
-    }
-
-    pub(super) fn of_robot(definition: &Definition, robot: &'a Robot) -> Self {
-        Self::new(definition, robot.name(), |field| robot.value(&field))
+    pub(super) fn of(definition: &Definition, values: &'a ValidDraft) -> Self {
+        Self::new(definition, values.name(), |field| values.value(field))
     }
 }
 
@@ -127,14 +122,10 @@ pub(super) const DRAFT_COLUMNS: [&str; 4] = [
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct RobotRow<'a> {
     id: i64,
-    name: &'a str,
-    #[serde(rename = "type")]
-    robot_type: Option<&'a str>,
-    year: Option<i64>,
     revision: i64,
-    search_text: Option<Cow<'a, str>>,
-    own_text: Option<String>,
-    own: Option<String>,
+    #[diesel(embed)]
+    #[serde(flatten)]
+    values: DraftRow<'a>,
 }
 
 /// The columns that change.
@@ -170,13 +161,8 @@ impl<'a> RobotRow<'a> {
     pub(super) fn new(definition: &Definition, robot: &'a Robot, texts: SearchTexts<'a>) -> Self {
         Self {
             id: robot.id().get(),
-            name: robot.name(),
-            robot_type: robot.robot_type(),
-            year: robot.year(),
             revision: robot.revision().get(),
-            search_text: texts.name,
-            own_text: texts.own,
-            own: robot.own().to_json(definition),
+            values: DraftRow::new(definition, robot.values(), texts),
         }
     }
 }

@@ -6,10 +6,7 @@ use std::borrow::Cow;
 
 use diesel::QueryResult;
 
-use super::{
-    fragment::Fragment,
-    statements::{self, Dialect},
-};
+use super::{dialect::Dialect, fragment::Fragment, statements};
 use crate::{catalogue::Filter, model::fold};
 
 /// The texts of a filter.

@@ -1,4 +1,4 @@
-//! Statements about robots, which are the same for every backend. [`Dialect`] is what a backend implements itself.
+//! Statements about robots, which are the same for every backend.
 
 use std::future::Future;
 
@@ -6,7 +6,7 @@ use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
     conditions::{Part, conditions, expression, order},
-    define::Index,
+    dialect::Dialect,
     errors::{is_of_index, is_taken, taken},
     execute::Execute,
     fragment::Fragment,
@@ -15,8 +15,8 @@ use super::{
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{
-        Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, ValidDraft,
-        Value, Violation, Violations,
+        Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value,
+        Violation, Violations,
     },
 };
 
@@ -24,102 +24,6 @@ use crate::{
 #[cfg(feature = "sqlite")]
 pub(super) fn now<T>(statement: impl Future<Output = T>) -> T {
     pollster::block_on(statement)
-}
-
-/// The statements that differ between backends.
-pub(super) trait Dialect: Execute {
-    /// The SQL before and after a JSON merge patch, which applies it to the own values. Without any, they are
-    /// NULL.
-    const MERGE: (&str, &str);
-
-    /// As [`MERGE`](Self::MERGE), for a patch that removes these values.
-    fn merge(removed: &[&str]) -> (String, &'static str) {
-        let _ = removed;
-        let (before, after) = Self::MERGE;
-        (before.to_owned(), after)
-    }
-
-    /// The SQL of a value as a text.
-    fn as_text(sql: &str) -> String {
-        format!("CAST({sql} AS TEXT)")
-    }
-
-    /// The condition that a field, whose SQL this is, has a value.
-    fn has_value(sql: &str, field: Field) -> String {
-        let _ = field;
-        format!("{sql} IS NOT NULL")
-    }
-
-    /// Makes a SELECT a locking read, if transactions read a snapshot otherwise.
-    const FOR_UPDATE: &str = "";
-
-    /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
-    const BOOLEANS: [&str; 2];
-
-    /// The SQL of the value of an own field. It is NULL for a value that is not of the field's kind.
-    fn own_value(field: Field) -> String;
-
-    /// The SQL of the value of an own field, which does not need the index of the field.
-    fn stored_value(field: Field) -> String {
-        Self::own_value(field)
-    }
-
-    /// A query for the names of the columns of the table.
-    const COLUMNS: &str;
-
-    /// A query for the names of the indexes of names and own fields.
-    const INDEXES: &str;
-
-    /// A query for the names of columns of indexes that do not exist any more, if indexes have columns.
-    const ORPHANS: Option<&str> = None;
-
-    fn create_index(index: &Index) -> String;
-
-    fn drop_index(name: &str) -> String;
-
-    /// Inserts a robot, and returns its id.
-    fn insert(
-        &mut self,
-        definition: &Definition,
-        draft: &ValidDraft,
-    ) -> impl Future<Output = QueryResult<i64>> + Send;
-
-    /// The condition that a name contains a text.
-    fn name_contains(text: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
-    }
-
-    /// The condition that a search text contains a folded text.
-    fn search_text_contains(folded: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.search_text, ")
-            .text(folded)
-            .sql(") > 0")
-    }
-
-    /// The condition that the folded texts of own fields contain a folded text.
-    fn own_text_contains(folded: &str) -> Fragment<'_> {
-        let contains = Fragment::new("instr(coalesce(robots.own_text, ''), ");
-        contains.text(folded).sql(") > 0")
-    }
-
-    /// Inserts robots with their ids, by one statement.
-    fn insert_robots(
-        &mut self,
-        definition: &Definition,
-        robots: &[Robot],
-    ) -> impl Future<Output = QueryResult<()>> + Send;
-
-    /// A query for the greatest id that was assigned, as far as the database knows; 0 if none was.
-    const LAST_ID: &str;
-
-    /// Makes new ids greater than this id, which is greater than the last one.
-    fn raise_last_id(&mut self, id: i64) -> impl Future<Output = QueryResult<()>> + Send;
-
-    /// Keeps other transactions from assigning ids until this one ends, if
-    /// [`raise_last_id`](Self::raise_last_id) needs that.
-    fn lock_ids(&mut self) -> impl Future<Output = QueryResult<()>> + Send {
-        async { Ok(()) }
-    }
 }
 
 /// A query for columns of the robots that meet a condition.
@@ -178,6 +82,19 @@ impl Item for Robot {
     }
 }
 
+#[cfg(feature = "sqlite")]
+impl Item for i64 {
+    const COLUMNS: &str = "robots.id";
+
+    async fn load<C: Execute>(
+        connection: &mut C,
+        query: Fragment<'_>,
+        _: usize,
+    ) -> QueryResult<Vec<Self>> {
+        connection.numbers(query).await
+    }
+}
+
 impl Item for Entry {
     /// Without a condition, read from the index of the names alone.
     const COLUMNS: &str = ENTRY;
@@ -198,6 +115,16 @@ pub(super) async fn page<T: Item, C: Dialect>(
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
 ) -> QueryResult<Vec<T>> {
+    page_ordered(connection, request, condition, "").await
+}
+
+/// As [`page`], with SQL before the value in the order.
+pub(super) async fn page_ordered<T: Item, C: Dialect>(
+    connection: &mut C,
+    request: PageRequest<'_>,
+    condition: Option<Fragment<'_>>,
+    prefix: &str,
+) -> QueryResult<Vec<T>> {
     let PageRequest {
         filter,
         cursor,
@@ -215,7 +142,7 @@ pub(super) async fn page<T: Item, C: Dialect>(
             .chain(of_fields)
             .chain(condition.clone())
             .reduce(Fragment::and);
-        let order = order::<C>(cursor.sort(), *part, "");
+        let order = order::<C>(cursor.sort(), *part, prefix);
         let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query

@@ -1,6 +1,6 @@
 //! Values of the fields that are no member of the types of this library.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 use super::definition::Definition;
@@ -9,10 +9,7 @@ use super::{
     value::{Scalar, Value},
 };
 use compact_str::CompactString;
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{MapAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The values of a robot's own fields, by their names: in JSON, an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,26 +84,10 @@ impl Serialize for OwnValues {
 impl<'de> Deserialize<'de> for OwnValues {
     /// Ignores members that are `null`, an array or an object, and those of built-in fields.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Values;
-
-        impl<'de> Visitor<'de> for Values {
-            type Value = OwnValues;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OwnValues, A::Error> {
-                let mut values = OwnValues::default();
-                while let Some((name, Scalar(value))) = map.next_entry()? {
-                    let is_own = Field::ALL.iter().all(|field| field.name() != name);
-                    let value = value.filter(|_| is_own);
-                    values.0.extend(value.map(|value| (name, value)));
-                }
-                Ok(values)
-            }
-        }
-
-        deserializer.deserialize_map(Values)
+        let members = BTreeMap::<CompactString, Scalar>::deserialize(deserializer)?;
+        let is_own = |name: &str| Field::ALL.iter().all(|field| field.name() != name);
+        let values = members.into_iter().filter(|(name, _)| is_own(name));
+        let values = values.filter_map(|(name, Scalar(value))| Some((name, value?)));
+        Ok(Self(values.collect()))
     }
 }

@@ -84,8 +84,8 @@ impl Robot {
         Self { revision, ..self }
     }
 
-    pub(crate) fn own(&self) -> &super::OwnValues {
-        self.values.own()
+    pub(crate) fn values(&self) -> &ValidDraft {
+        &self.values
     }
 
     /// The value of a field; `None` if the robot has none.

@@ -2,10 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{
-    field::Field,
-    kind::{Format, Kind},
-};
+use super::{document::Property, field::Field, kind::Kind};
 
 impl Field {
     /// The JSON schema of stored values. It has no choices, because a newer version may have more.
@@ -37,29 +34,14 @@ impl Field {
     /// The JSON schema of values that clients send.
     #[must_use]
     pub fn json_schema_of_drafts(self) -> Json {
+        const LIMITS: [&str; 5] = ["enum", "pattern", "format", "minimum", "maximum"];
         let mut schema = self.json_schema();
-        match self.kind() {
-            Kind::Choice(choices) => schema["enum"] = choices.into(),
-            Kind::Integer { maximum, .. } if maximum < i64::MAX => {
-                schema["maximum"] = maximum.into();
-            }
-            Kind::Number { minimum, maximum } => {
-                if minimum > f64::MIN {
-                    schema["minimum"] = minimum.into();
-                }
-                if maximum < f64::MAX {
-                    schema["maximum"] = maximum.into();
+        if let Ok(Json::Object(keywords)) = serde_json::to_value(Property(self)) {
+            for (keyword, value) in keywords {
+                if LIMITS.contains(&keyword.as_str()) {
+                    schema[keyword] = value;
                 }
             }
-            Kind::Text { format, .. } => {
-                if let Format::Pattern(pattern) = format {
-                    schema["pattern"] = pattern.as_str().into();
-                }
-                if let Some(name) = format.name() {
-                    schema["format"] = name.into();
-                }
-            }
-            _ => {}
         }
         if !self.is_required() {
             schema["type"] = json!([schema["type"], "null"]);

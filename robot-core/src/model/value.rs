@@ -2,10 +2,8 @@
 
 use std::{borrow::Cow, cmp::Ordering, fmt};
 
-use serde::{
-    Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
-};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value as Json;
 
 use super::id::RobotId;
 
@@ -66,10 +64,7 @@ impl Value<'_> {
     pub(crate) fn borrowed(&self) -> Value<'_> {
         match self {
             Self::Text(text) => Value::Text(Cow::Borrowed(text)),
-            Self::Id(id) => Value::Id(*id),
-            Self::Integer(integer) => Value::Integer(*integer),
-            Self::Number(number) => Value::Number(*number),
-            Self::Boolean(boolean) => Value::Boolean(*boolean),
+            other => other.clone().into_owned(),
         }
     }
 
@@ -152,55 +147,15 @@ pub(super) struct Scalar(pub(super) Option<Value<'static>>);
 
 impl<'de> Deserialize<'de> for Scalar {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ScalarVisitor).map(Self)
-    }
-}
-
-struct ScalarVisitor;
-
-impl<'de> Visitor<'de> for ScalarVisitor {
-    type Value = Option<Value<'static>>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a value of JSON")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Some(text.to_owned().into()))
-    }
-
-    fn visit_i64<E: Error>(self, integer: i64) -> Result<Self::Value, E> {
-        Ok(Some(Value::Integer(integer)))
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "it was a number of 64 bits")]
-    fn visit_u64<E: Error>(self, integer: u64) -> Result<Self::Value, E> {
-        Ok(match integer.try_into() {
-            Ok(integer) => Some(Value::Integer(integer)),
-            Err(_) => Value::number(integer as f64),
-        })
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Value::number(number))
-    }
-
-    fn visit_bool<E: Error>(self, boolean: bool) -> Result<Self::Value, E> {
-        Ok(Some(Value::Boolean(boolean)))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        while sequence.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
+        Ok(Self(match Json::deserialize(deserializer)? {
+            Json::String(text) => Some(text.into()),
+            Json::Bool(boolean) => Some(boolean.into()),
+            Json::Number(number) => match number.as_i64() {
+                Some(integer) => Some(integer.into()),
+                None => number.as_f64().and_then(Value::number),
+            },
+            Json::Null | Json::Array(_) | Json::Object(_) => None,
+        }))
     }
 }
 

@@ -57,8 +57,9 @@ impl Serialize for Robot {
                 object.serialize_entry(field.name(), &value)?;
             }
         }
-        for name in self.own().names() {
-            object.serialize_entry(name, &self.own().get(name))?;
+        let own = self.values().own();
+        for name in own.names() {
+            object.serialize_entry(name, &own.get(name))?;
         }
         object.serialize_entry(Field::REVISION.name(), &self.revision())?;
         object.end()

@@ -130,79 +130,63 @@ impl Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.field();
-        let field = match self.subject {
-            Subject::Field(field) if !field.is_own() => Some(field),
-            _ => None,
+        let (kind, is_own) = match self.subject {
+            Subject::Field(field) => (Some(field.kind()), field.is_own()),
+            Subject::Named(_) => (None, true),
         };
-        match &self.rule {
-            Rule::Missing => return write!(formatter, "{name} is required"),
-            Rule::Custom(message) => return formatter.write_str(message),
-            Rule::Taken if field.is_some() => {
-                return write!(formatter, "The robot {name} must be unique");
+        let message = match (&self.rule, kind) {
+            (Rule::Custom(message), _) => return formatter.write_str(message),
+            (Rule::Missing, _) => format!("{name} is required"),
+            (Rule::Taken, _) if is_own => format!("The {name} must be unique"),
+            (Rule::Taken, _) => format!("The robot {name} must be unique"),
+            (Rule::ContainsNul, _) => {
+                format!("The {name} must not contain the NUL character (U+0000)")
             }
-            Rule::Taken => return write!(formatter, "The {name} must be unique"),
-            Rule::ContainsNul => {
-                return write!(
-                    formatter,
-                    "The {name} must not contain the NUL character (U+0000)"
-                );
+            (_, None) => format!("The {name} is not valid"),
+            (Rule::NotAChoice, Some(kind)) => {
+                let choices = kind.choices().join(", ");
+                format!("Value of field '{name}' must be part of list: {choices}")
             }
-            _ => {}
-        }
-        let Subject::Field(field) = self.subject else {
-            return write!(formatter, "The {name} is not valid");
-        };
-        match (&self.rule, field.kind()) {
-            (Rule::NotAChoice, _) => {
-                let choices = field.choices().join(", ");
-                write!(
-                    formatter,
-                    "Value of field '{name}' must be part of list: {choices}"
-                )
+            (Rule::TooLong, Some(Kind::Text { max_length, .. })) => {
+                format!("The {name} must be at most {max_length} characters long")
             }
-            (Rule::TooLong, Kind::Text { max_length, .. }) => write!(
-                formatter,
-                "The {name} must be at most {max_length} characters long"
-            ),
             (
                 Rule::NoMatch,
-                Kind::Text {
+                Some(Kind::Text {
                     format: Format::Pattern(pattern),
                     ..
-                },
-            ) => write!(
-                formatter,
-                "The {name} must match the pattern {}",
-                pattern.as_str()
-            ),
-            (Rule::NotAUri, _) => write!(
-                formatter,
-                "The {name} must be a URI, such as https://example.org/"
-            ),
-            (Rule::TooSmall, Kind::Integer { minimum: 0, .. }) if !field.is_own() => {
-                write!(formatter, "The {name} cannot be less than zero")
+                }),
+            ) => {
+                format!("The {name} must match the pattern {}", pattern.as_str())
             }
-            (Rule::TooSmall, Kind::Integer { minimum, .. }) => {
-                write!(formatter, "The {name} cannot be less than {minimum}")
+            (Rule::NotAUri, _) => {
+                format!("The {name} must be a URI, such as https://example.org/")
             }
-            (Rule::TooSmall, Kind::Number { minimum, .. }) => {
-                write!(formatter, "The {name} cannot be less than {minimum}")
+            (Rule::TooSmall, Some(Kind::Integer { minimum: 0, .. })) if !is_own => {
+                format!("The {name} cannot be less than zero")
             }
-            (Rule::TooGreat, Kind::Id) => {
+            (Rule::TooSmall, Some(Kind::Integer { minimum, .. })) => {
+                format!("The {name} cannot be less than {minimum}")
+            }
+            (Rule::TooSmall, Some(Kind::Number { minimum, .. })) => {
+                format!("The {name} cannot be less than {minimum}")
+            }
+            (Rule::TooGreat, Some(Kind::Id)) => {
                 let maximum = RobotId::GREATEST_RESTORED;
-                write!(formatter, "The robot {name} must be at most {maximum}")
+                format!("The robot {name} must be at most {maximum}")
             }
-            (Rule::TooGreat, Kind::Integer { maximum, .. }) if field == Field::REVISION => {
-                write!(formatter, "The robot {name} must be at most {maximum}")
+            (Rule::TooGreat, Some(Kind::Integer { maximum, .. })) if name == "revision" => {
+                format!("The robot {name} must be at most {maximum}")
             }
-            (Rule::TooGreat, Kind::Integer { maximum, .. }) => {
-                write!(formatter, "The {name} cannot be greater than {maximum}")
+            (Rule::TooGreat, Some(Kind::Integer { maximum, .. })) => {
+                format!("The {name} cannot be greater than {maximum}")
             }
-            (Rule::TooGreat, Kind::Number { maximum, .. }) => {
-                write!(formatter, "The {name} cannot be greater than {maximum}")
+            (Rule::TooGreat, Some(Kind::Number { maximum, .. })) => {
+                format!("The {name} cannot be greater than {maximum}")
             }
-            _ => write!(formatter, "The {name} must be {}", field.requirement()),
-        }
+            (_, Some(kind)) => format!("The {name} must be {}", kind.requirement()),
+        };
+        formatter.write_str(&message)
     }
 }
 

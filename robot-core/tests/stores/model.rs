@@ -428,7 +428,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => name().prop_map(Step::Find),
         2 => (filter(), prop_oneof![Just(String::new()), name()], 0..5_usize)
             .prop_map(|(filter, after, limit)| Step::Page(filter, after, limit)),
-        3 => (filter(), select(&Sort::ALL[..]), 1..4_usize)
+        3 => (filter(), select(Sort::all(robot_core::Definition::built_in()).collect::<Vec<_>>()), 1..4_usize)
             .prop_map(|(filter, sort, size)| Step::List(filter, sort, size)),
         4 => (order(), any::<usize>(), 1..5_usize, everything)
             .prop_map(|(order, start, length, filter)| Step::Part(order, start, length, filter)),

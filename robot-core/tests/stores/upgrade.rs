@@ -233,7 +233,7 @@ fn changes_by_other_programs_are_found<B: Upgrade>() {
         catalogue.delete_if(id(1), stale).unwrap_err();
     }
     database.execute("INSERT INTO robots (name, type, year) VALUES ('Kateřina', 'droid', 1)");
-    // The first one compares the name. Opening the catalogue adds it to the search index.
+    // The name is compared until it is in the search index.
     for catalogue in [catalogue, database.open()] {
         let found = catalogue.count(&Filter::from("KATERINA").folded()).unwrap();
         assert_eq!(found, 1);

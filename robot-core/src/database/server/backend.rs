@@ -6,9 +6,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::QueryResult;
-use tokio::time::timeout;
-
 use super::{
     connect_error::{ConnectError, UrlError},
     limits::Limits,
@@ -16,14 +13,15 @@ use super::{
 use crate::{
     catalogue::{Error, Preparation, Result},
     database::{
+        dialect::Dialect,
         errors::wrap,
         fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
         schema::SearchTexts,
-        statements::{Dialect, unindexed},
     },
     model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };
+use diesel::QueryResult;
 
 /// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +85,7 @@ pub(super) trait Backend: Dialect + 'static {
     ) -> impl Future<Output = QueryResult<()>> + Send {
         async move {
             for robot in robots {
-                let SearchTexts { name, own } = SearchTexts::of_robot(definition, robot);
+                let SearchTexts { name, own } = SearchTexts::of(definition, robot.values());
                 let update = Fragment::new("UPDATE robots SET search_text = ")
                     .text(name.unwrap_or_default());
                 let update = match own {
@@ -163,33 +161,6 @@ pub(super) fn prepare<C: Migrate>(
         tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
     Ok(())
-}
-
-/// Adds names that other programs inserted to the search index. Without them, searches compare these names.
-pub(super) async fn index_names<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    database: &str,
-) {
-    /// Names in a transaction, and its time limit.
-    const NAMES: i64 = 1000;
-    const LIMIT: Duration = Duration::from_secs(20);
-    let mut index = async || -> QueryResult<bool> {
-        let rows = unindexed(connection, NAMES).await?;
-        connection.batch("BEGIN").await?;
-        connection.index_all(definition, &rows).await?;
-        connection.batch("COMMIT").await?;
-        Ok(rows.is_empty())
-    };
-    let cause = loop {
-        match timeout(LIMIT, index()).await {
-            Ok(Ok(true)) => return,
-            Ok(Ok(false)) => {}
-            Ok(Err(error)) => break error.to_string(),
-            Err(error) => break error.to_string(),
-        }
-    };
-    tracing::warn!("{database}: searches compare the names that other programs added: {cause}");
 }
 
 /// An error once the deadline of a transaction has passed, so that it ends.

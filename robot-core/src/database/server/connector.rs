@@ -14,7 +14,7 @@ use diesel::QueryResult;
 use tokio::{runtime::Handle, time::timeout};
 
 use super::{
-    backend::{Backend, Purpose, index_names},
+    backend::{Backend, Purpose},
     connect_error::{ConnectError, ConnectFailure},
     connection::Connection,
     errors::is_transient,
@@ -68,7 +68,10 @@ pub(super) struct Connector<B: Backend> {
     last_demotion: Mutex<Instant>,
     /// The outage that lasts.
     outage: Mutex<Option<Outage>>,
-    metrics: ConnectionMetrics,
+    /// Connections that are open.
+    open: Gauge,
+    /// Attempts by their results, as in [`CONNECTS`].
+    connects: [Counter; 2],
     pub(super) definition: Arc<KnownDefinition>,
 }
 
@@ -77,24 +80,6 @@ struct Outage {
     cause: Cause,
     /// When it was last logged.
     logged: Instant,
-}
-
-struct ConnectionMetrics {
-    open: Gauge,
-    connected: Counter,
-    failed: Counter,
-}
-
-impl ConnectionMetrics {
-    fn new() -> Self {
-        let [connected, failed] =
-            CONNECTS.map(|result| counter!(STORE_CONNECTS.name, "result" => result));
-        Self {
-            open: gauge!(STORE_CONNECTIONS.name),
-            connected,
-            failed,
-        }
-    }
 }
 
 impl<B: Backend> Connector<B> {
@@ -129,7 +114,8 @@ impl<B: Backend> Connector<B> {
             epoch: AtomicU64::new(0),
             last_demotion: Mutex::new(Instant::now()),
             outage: Mutex::default(),
-            metrics: ConnectionMetrics::new(),
+            open: gauge!(STORE_CONNECTIONS.name),
+            connects: CONNECTS.map(|result| counter!(STORE_CONNECTS.name, "result" => result)),
             definition: Arc::default(),
         };
         match connector.prepare().await {
@@ -152,14 +138,14 @@ impl<B: Backend> Connector<B> {
         };
         match connected {
             Ok(connection) => {
-                self.metrics.connected.increment(1);
+                self.connects[0].increment(1);
                 if lock(&self.outage).take().is_some() {
                     tracing::warn!("the database {} is available again", self.name);
                 }
-                Some(Connection::new(connection, epoch, &self.metrics.open))
+                Some(Connection::new(connection, epoch, &self.open))
             }
             Err(error) => {
-                self.metrics.failed.increment(1);
+                self.connects[1].increment(1);
                 self.note_outage(error);
                 None
             }
@@ -185,7 +171,6 @@ impl<B: Backend> Connector<B> {
             if !matches!(preparation, Preparation::Revert(_)) {
                 let opened = self.open_definition(&mut connection).await;
                 opened.map_err(|error| self.cannot_open(error.into()))?;
-                index_names(&mut connection, &self.definition.get(), &self.name).await;
             }
             *is_prepared = true;
         }

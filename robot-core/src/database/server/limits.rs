@@ -51,11 +51,6 @@ pub(super) fn whole_seconds(limit: Duration) -> u64 {
         .unwrap_or(u64::MAX)
 }
 
-/// How long a process waits for another one that migrates the tables. Shorter, and servers that start
-/// together fail or return 503 although the migration is short; longer, and one that cannot start is
-/// reported later. Chosen for tables of about a million robots.
-pub(super) const MIGRATION_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Extra time that a caller waits beyond the server's lock timeout, so that the server's error arrives
 /// before our timeout, which would leave the outcome unknown and close the connection. Longer, and a
 /// server that hangs delays the reply for nothing.

@@ -2,6 +2,7 @@
 
 mod backend;
 mod batcher;
+mod catalogue;
 mod changes;
 mod connect_error;
 mod connection;
@@ -21,10 +22,10 @@ mod tls;
 mod url;
 
 #[cfg(feature = "mysql")]
-pub use mysql::MysqlCatalogue;
+pub(crate) use catalogue::MYSQL;
 #[cfg(feature = "mysql")]
-pub(crate) use mysql::SCHEME as MYSQL;
+pub use catalogue::MysqlCatalogue;
 #[cfg(feature = "postgres")]
-pub use postgres::PostgresCatalogue;
+pub(crate) use catalogue::POSTGRES;
 #[cfg(feature = "postgres")]
-pub(crate) use postgres::SCHEME as POSTGRES;
+pub use catalogue::PostgresCatalogue;

@@ -10,7 +10,7 @@ use super::trigram_index::candidates;
 use crate::{
     catalogue::{Cursor, FieldFilter, Filter, PageRequest},
     database::{
-        conditions::{Part, conditions, of_field, order},
+        conditions::{conditions, of_field},
         execute::Execute,
         fragment::Fragment,
         schema::{ENTRY, Group},
@@ -110,11 +110,7 @@ fn sorted_ids(
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
 ) -> QueryResult<Option<Vec<i64>>> {
-    let PageRequest {
-        filter,
-        cursor,
-        limit,
-    } = request;
+    let filter = request.filter;
     let mut fields = filter.fields().iter();
     let Some(indexed) = fields.find(|field| field.field.is_indexed()) else {
         return Ok(None);
@@ -131,22 +127,9 @@ fn sorted_ids(
     if !now(connection.numbers(beyond.number(SORT_LIMIT)))?.is_empty() {
         return Ok(None);
     }
-    let mut found = Vec::new();
-    for part in Part::after(cursor, filter) {
-        // Not by the index of the order, which would read all robots.
-        let order = order::<SqliteConnection>(cursor.sort(), *part, "+");
-        let all = conditions::<SqliteConnection>(filter, "").into_iter();
-        let all = all.chain(text.map(contains));
-        let all = all.chain(part.condition::<SqliteConnection>(cursor));
-        let ids = select("robots.id", all.reduce(Fragment::and));
-        let ids = ids.sql(format!(" ORDER BY {order} LIMIT "));
-        let ids = ids.number(row_limit(limit - found.len()));
-        found.extend(now(connection.numbers(ids))?);
-        if found.len() == limit {
-            break;
-        }
-    }
-    Ok(Some(found))
+    // Not by the index of the order, which would read all robots.
+    let ids = statements::page_ordered(connection, request, text.map(contains), "+");
+    now(ids).map(Some)
 }
 
 /// Reads names in their order while that is expected to fill the page soon. Returns what was found, and the

@@ -5,11 +5,12 @@ use crate::{
     catalogue::Error,
     database::{
         define::Index,
+        dialect::Dialect,
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
-        statements::{Dialect, last_id, now, unindexed},
+        statements::{last_id, now, unindexed},
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };
@@ -134,7 +135,7 @@ pub(super) fn index_names(
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
         let texts = robots.iter().map(|robot| {
-            let texts = SearchTexts::of_robot(definition, robot);
+            let texts = SearchTexts::of(definition, robot.values());
             (robot.id().get(), texts.name, texts.own)
         });
         // One statement: FTS5 writes what it has collected at the end of each.

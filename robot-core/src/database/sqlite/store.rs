@@ -281,9 +281,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
-        let defined = Arc::default();
-        self.submit(Work::Define(Box::new(redefinition), Arc::clone(&defined)))
-            .wait()?;
+        self.submit(Work::Define(Box::new(redefinition))).wait()?;
         Ok(self.definition.get())
     }
 

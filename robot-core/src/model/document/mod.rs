@@ -16,6 +16,8 @@ pub(crate) use self::fields::RESERVED;
 pub(crate) use self::fields::is_reserved;
 #[cfg(feature = "transfer")]
 pub(crate) use self::keywords::CHOICE_LIMIT;
+#[cfg(feature = "http")]
+pub(super) use self::write::Property;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
 use self::{
     fields::{built_in, field},

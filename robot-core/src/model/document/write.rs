@@ -34,7 +34,7 @@ impl Serialize for Definition {
 }
 
 /// The keywords of a field.
-struct Property(Field);
+pub(in crate::model) struct Property(pub(in crate::model) Field);
 
 impl Serialize for Property {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

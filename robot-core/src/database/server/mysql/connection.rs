@@ -8,7 +8,11 @@ use diesel_async::{
     async_connection_wrapper::AsyncConnectionWrapper,
 };
 
-use super::{migrations::CHANGE_TRIGGER, statements, url::MysqlUrl};
+use super::{
+    migrations::{CHANGE_TRIGGER, TABLE_LOCK},
+    statements,
+    url::MysqlUrl,
+};
 use crate::{
     catalogue::Preparation,
     database::{
@@ -41,10 +45,7 @@ impl Backend for AsyncMysqlConnection {
 
     const NEEDS_SAVEPOINTS: bool = false;
 
-    const TABLE_LOCK: Option<(&'static str, &'static str)> = Some((
-        "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 10) AS CHAR)",
-        "SELECT CAST(RELEASE_LOCK(SHA1(CONCAT(DATABASE(), '.robots'))) AS CHAR)",
-    ));
+    const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
 
     fn parse(url: &str, _: Duration) -> Result<MysqlUrl, UrlError> {
         MysqlUrl::parse(url)

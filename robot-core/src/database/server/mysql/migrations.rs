@@ -1,13 +1,20 @@
 //! Migrations of MariaDB and MySQL.
 
-use diesel::{connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Text};
+use diesel::{dsl::sql, prelude::*, sql_types::Text};
 use diesel_async::{AsyncMysqlConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Migrate, MigrationError},
-    server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
+    server::{backend::Addition, errors::MIGRATING},
 };
+
+/// The SQL that locks out other processes that change tables, for 10 seconds at most, and the SQL that unlocks. The name
+/// of a lock is at most as long as that of a database, hence the hash.
+pub(super) const TABLE_LOCK: (&str, &str) = (
+    "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 10) AS CHAR)",
+    "SELECT CAST(RELEASE_LOCK(SHA1(CONCAT(DATABASE(), '.robots'))) AS CHAR)",
+);
 
 impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
@@ -26,16 +33,13 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
         work: impl FnOnce(&mut Self) -> Result<T, MigrationError>,
     ) -> Result<T, MigrationError> {
         // Changes of tables are not transactional here, so that migrations must tolerate being run
-        // again. The lock works among the processes on one server. The name of a lock is at most as
-        // long as that of a database, hence the hash.
-        const LOCK: &str = "SHA1(CONCAT(DATABASE(), '.robots'))";
-        let seconds = MIGRATION_LOCK_TIMEOUT.as_secs();
-        let lock = format!("SELECT CAST(GET_LOCK({LOCK}, {seconds}) AS CHAR)");
-        if self.texts(&lock)? != ["1"] {
+        // again. The lock works among the processes on one server.
+        let (lock, unlock) = TABLE_LOCK;
+        if self.texts(lock)? != ["1"] {
             return Err(MigrationError::Failed(MIGRATING.into()));
         }
         let result = work(self);
-        self.batch_execute(&format!("DO RELEASE_LOCK({LOCK})"))?;
+        self.texts(unlock)?;
         result
     }
 }

@@ -17,13 +17,14 @@ use crate::{
     database::{
         conditions::has_name_of,
         define::Index,
+        dialect::Dialect,
         errors::{is_taken, wrap},
         execute::Execute,
         execute::impl_execute,
         fragment::Fragment,
         schema::{DraftRow, ENTRY, RobotRow, SearchTexts, robots},
         server::backend::check_deadline,
-        statements::{Dialect, select},
+        statements::select,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
@@ -144,7 +145,13 @@ impl Dialect for AsyncMysqlConnection {
     ) -> QueryResult<()> {
         let rows = robots.iter();
         let rows: Vec<_> = rows
-            .map(|robot| RobotRow::new(definition, robot, SearchTexts::of_robot(definition, robot)))
+            .map(|robot| {
+                RobotRow::new(
+                    definition,
+                    robot,
+                    SearchTexts::of(definition, robot.values()),
+                )
+            })
             .collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).await.map(drop)

@@ -15,8 +15,13 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Migrate, MigrationError},
-    server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
+    server::{backend::Addition, errors::MIGRATING},
 };
+
+/// How long a process waits for another one that migrates the tables. Shorter, and servers that start
+/// together fail or return 503 although the migration is short; longer, and one that cannot start is
+/// reported later. Chosen for tables of about a million robots.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
@@ -39,7 +44,7 @@ impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
         self.transaction(|connection| {
             let started = Instant::now();
             while !sql::<Bool>(&lock).get_result(connection)? {
-                if started.elapsed() > MIGRATION_LOCK_TIMEOUT {
+                if started.elapsed() > LOCK_TIMEOUT {
                     return Err(MigrationError::Failed(MIGRATING.into()));
                 }
                 thread::sleep(Duration::from_millis(20));

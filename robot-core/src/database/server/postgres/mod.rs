@@ -1,6 +1,5 @@
 //! PostgreSQL.
 
-mod catalogue;
 mod connect;
 mod connection;
 mod migrations;
@@ -8,6 +7,3 @@ mod pooler;
 mod statements;
 mod tls;
 mod url;
-
-pub use catalogue::PostgresCatalogue;
-pub(crate) use catalogue::SCHEME;

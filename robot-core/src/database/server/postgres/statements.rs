@@ -13,10 +13,10 @@ use crate::{
     database::{
         conditions::expression,
         define::Index,
+        dialect::Dialect,
         execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
         schema::{ChangedColumns, DraftRow, RobotRow, SearchTexts, robots},
-        statements::Dialect,
         trigrams::trigrams,
     },
     model::{
@@ -122,8 +122,13 @@ impl Dialect for AsyncPgConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let row =
-            |robot| RobotRow::new(definition, robot, SearchTexts::of_robot(definition, robot));
+        let row = |robot| {
+            RobotRow::new(
+                definition,
+                robot,
+                SearchTexts::of(definition, robot.values()),
+            )
+        };
         let rows = json(&robots.iter().map(row).collect::<Vec<_>>())?;
         let insert = Fragment::new(
             "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
@@ -192,7 +197,7 @@ pub(super) async fn index_all(
         own_text: Option<String>,
     }
     let rows = robots.iter().map(|robot| {
-        let texts = SearchTexts::of_robot(definition, robot);
+        let texts = SearchTexts::of(definition, robot.values());
         Indexed {
             id: robot.id().get(),
             revision: robot.revision().get(),

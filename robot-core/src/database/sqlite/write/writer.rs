@@ -106,8 +106,7 @@ pub(crate) enum Work {
     All(Vec<Change>, Ids),
     /// Has at least one robot or id.
     Restore(Restoration, RobotId),
-    /// A definition, and where it is returned with its revision.
-    Define(Box<Redefinition>, Arc<Mutex<Option<Definition>>>),
+    Define(Box<Redefinition>),
 }
 
 /// Ids that the writer thread returns beside the result.
@@ -144,13 +143,10 @@ impl Write {
                 now(restore(connection, definition, restoration))
             })
             .map(|()| Ok(*last_id)),
-            Work::Define(redefinition, defined) => in_savepoint(connection, |connection| {
+            Work::Define(redefinition) => in_savepoint(connection, |connection| {
                 now(define::define(connection, redefinition))
             })
-            .map(|new| {
-                *lock(defined) = Some(new);
-                Ok(RobotId::LEAST)
-            }),
+            .map(|_| Ok(RobotId::LEAST)),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -165,14 +161,6 @@ impl Write {
         match &self.work {
             Work::Change(change) => change.draft(),
             Work::All(..) | Work::Restore(..) | Work::Define(..) => None,
-        }
-    }
-
-    /// The definition that it has stored.
-    fn defined(&self) -> Option<Definition> {
-        match &self.work {
-            Work::Define(_, defined) => lock(defined).clone(),
-            _ => None,
         }
     }
 
@@ -288,11 +276,6 @@ fn run(
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(queue.take_all());
         }
-        if result.is_ok()
-            && let Some(new) = batch.iter().filter_map(Write::defined).next_back()
-        {
-            definition.set(new);
-        }
         for write in batch {
             write.respond(result.clone());
         }
@@ -311,22 +294,23 @@ fn guard<T>(session: &mut WriteSession, work: impl FnOnce(&mut WriteSession) -> 
 
 /// Commits a batch, so that each write has a result.
 fn commit(session: &mut WriteSession, known: &KnownDefinition, batch: &mut [Write]) -> Result<()> {
+    let mut definition = known.get();
     session.commit(|connection| {
         // Another process may have changed it. No other one does before the commit.
         now(known.refresh(connection))?;
-        let mut definition = known.get();
+        definition = known.get();
         for writes in
             batch.chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
         {
             run_group(writes, connection, &definition)?;
-            if let [write] = writes
-                && let Some(new) = write.defined()
-            {
-                definition = Arc::new(new);
+            if matches!(writes, [write] if matches!(write.work, Work::Define(_))) {
+                definition = Arc::new(now(define::read(connection))?);
             }
         }
         index_names(connection, &definition)
-    })
+    })?;
+    known.set(definition);
+    Ok(())
 }
 
 #[cfg(test)]
