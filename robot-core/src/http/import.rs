@@ -5,6 +5,7 @@
 //! what was stored before. With `atomic=true`, all robots are one change.
 
 use std::{
+    collections::BTreeMap,
     io::{self, Cursor, Read},
     sync::Arc,
 };
@@ -25,11 +26,11 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Error, Pending},
+    catalogue::{Catalogue, Error, Filter, Pending},
     model::{Definition, Field, Violation},
     transfer::{
-        Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, ReadError,
-        Records, import, import_atomically,
+        Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome,
+        ProposedChange, ReadError, Records, import, import_atomically,
     },
 };
 
@@ -67,6 +68,11 @@ struct Query {
     is_atomic: bool,
     /// The parameter that says which robots change.
     chosen_by: Option<&'static str>,
+    /// The fields that columns stand for; `None` for a column that is left out.
+    columns: BTreeMap<String, Option<String>>,
+    /// Whether the definition that the file needs is returned.
+    is_proposal: bool,
+    finds_choices: bool,
     options: ImportOptions,
 }
 
@@ -76,6 +82,9 @@ impl Query {
             format: None,
             is_atomic: false,
             chosen_by: None,
+            columns: BTreeMap::new(),
+            is_proposal: false,
+            finds_choices: false,
             options: ImportOptions {
                 keeps_going: true,
                 ..ImportOptions::default()
@@ -98,6 +107,14 @@ impl Query {
                     };
                     read.choose(parameter, on_conflict)?;
                 }
+                "columns" => {
+                    let columns = serde_json::from_str(&value);
+                    read.columns = columns.map_err(|_| {
+                        "columns must be a JSON object that has the name of a field, or null, for each column"
+                    })?;
+                }
+                "propose" => read.is_proposal = flag("propose", &value)?,
+                "choices" => read.finds_choices = flag("choices", &value)?,
                 "atomic" => read.is_atomic = flag("atomic", &value)?,
                 name => read.options.is_dry_run = flag(name, &value)?,
             }
@@ -116,6 +133,11 @@ impl Query {
 
     fn columns(&self, definition: Arc<Definition>, is_strict: bool) -> Columns {
         let columns = Columns::of(definition);
+        let chosen = self.columns.iter();
+        let columns = chosen.fold(columns, |columns, (heading, field)| match field {
+            Some(field) => columns.map(heading, field),
+            None => columns.ignore(heading),
+        });
         let columns = if is_strict { columns.strict() } else { columns };
         match (self.chosen_by, self.options.on_conflict) {
             (_, OnConflict::MatchId) => columns.with_ids(),
@@ -140,7 +162,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
                        Content-Type text/csv, application/json or application/x-ndjson";
         Failure::Malformed(vec![message.into()])
     })?;
-    let limit = if query.options.is_dry_run {
+    let limit = if query.options.is_dry_run || query.is_proposal {
         DRY_RUN_LIMIT
     } else {
         IMPORT_LIMIT
@@ -169,7 +191,11 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     };
     let columns = report.query.columns(definition, call.is_strict);
     Ok(Pending::blocking(move || {
-        report.run(catalogue, Records::new(body, format).with_columns(columns));
+        let records = Records::new(body, format).with_columns(columns);
+        if report.query.is_proposal {
+            return report.propose(&*catalogue, records, behaviour);
+        }
+        report.run(catalogue, records);
         report.into_response(behaviour)
     }))
 }
@@ -206,7 +232,39 @@ struct Counts {
     messages: Vec<String>,
 }
 
+/// The definition that a file needs.
+#[derive(Serialize)]
+struct Proposed<'a> {
+    definition: &'a Definition,
+    /// What the columns stand for with this definition.
+    columns: BTreeMap<&'a str, Option<&'a str>>,
+    changes: &'a [ProposedChange],
+}
+
 impl Report {
+    /// Proposes the definition that the records need, and stores nothing.
+    fn propose(
+        &self,
+        catalogue: &dyn Catalogue,
+        records: Records<BodyReader>,
+        behaviour: Behaviour,
+    ) -> HandlerResult {
+        let survey = records.survey();
+        let mut survey = survey.map_err(|error| self.failure(error.into()))?;
+        if catalogue.count(&Filter::all())? == 0 {
+            survey = survey.for_empty_catalogue();
+        }
+        let proposal = survey.propose(self.query.finds_choices);
+        let proposal =
+            proposal.map_err(|error| Failure::Malformed(vec![error.to_string().into()]))?;
+        let proposed = Proposed {
+            definition: &proposal.definition,
+            columns: survey.fields(&proposal.columns).collect(),
+            changes: &proposal.changes,
+        };
+        Ok(response::ok(render::data(behaviour, "OK", &proposed)))
+    }
+
     /// Imports the records, up to the last one or to a failure of the body or the store.
     fn run(&mut self, catalogue: Arc<dyn Catalogue>, mut records: Records<BodyReader>) {
         let options = self.query.options;

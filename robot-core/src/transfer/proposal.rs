@@ -1,5 +1,6 @@
 //! Definition that a file needs.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -39,7 +40,7 @@ pub struct Proposal {
 }
 
 /// A change of a field that a file needs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ProposedChange {
     /// The heading of the column; empty if the file has none.

@@ -14,6 +14,9 @@ use super::{
 };
 use crate::model::{CHOICE_LIMIT, Field, excerpt, is_date};
 
+/// The maximum number of columns, which bounds the memory of a survey.
+const COLUMN_LIMIT: usize = 1000;
+
 /// The columns of a file, from a reading of the whole file.
 ///
 /// ```
@@ -103,6 +106,10 @@ impl<R: Read> Records<R> {
                 return Ok(survey);
             }
             survey.records = survey.records.saturating_add(1);
+            if survey.columns.len() > COLUMN_LIMIT {
+                let message = format!("The records have more than {COLUMN_LIMIT} columns");
+                return Err(ReadError::malformed(1, message));
+            }
         }
     }
 }
@@ -113,6 +120,21 @@ impl Survey {
         let columns = self.columns.iter();
         let unknown = columns.filter(|column| column.meaning == Meaning::Unknown);
         unknown.map(|column| column.heading.as_str())
+    }
+
+    /// The headings of the columns, and the names of the fields that they stand for with these columns; `None` for
+    /// columns that are not stored.
+    pub fn fields<'a>(
+        &'a self,
+        columns: &'a Columns,
+    ) -> impl Iterator<Item = (&'a str, Option<&'static str>)> {
+        self.columns.iter().map(|column| {
+            let field = match columns.meaning(&column.heading) {
+                Meaning::Field(field) => Some(field.name()),
+                Meaning::LeftOut | Meaning::Unknown => None,
+            };
+            (column.heading.as_str(), field)
+        })
     }
 
     /// The survey for a catalogue without robots, in which no robot has a type yet.
