@@ -34,8 +34,10 @@ bugs! {
     CutOffBodyTakenAsComplete => "body_that_is_cut_off_changes_nothing",
     ChunkedBodyIgnored => "body_at_the_limit_is_accepted",
     HeadWithBody => "head_answers_like_get_without_a_body",
-    HeadersOfOneName => "content_type_follows_the_accept_header",
-    QueryDropped => "limit_returns_the_first_page",
+    HeadersOfOneName => "content_type_follows_the_accept_header
+        preference_chooses_the_response_to_a_change",
+    QueryDropped => "limit_returns_the_first_page ids_choose_robots
+        changes_of_a_list_apply_to_all_or_none",
     PathDecoded => "search_text_is_decoded_once",
     PathNormalised => "unknown_path_returns_404",
     MethodInUpperCase => "unknown_method_returns_405",
@@ -46,9 +48,9 @@ bugs! {
     OwnHeadersDropped => "known_method_on_wrong_path_returns_405 options_returns_the_methods
         unavailable_store_returns_503_with_retry_after get_of_a_robot_has_its_etag
         patch_with_another_content_type_returns_415",
-    ContentTypeReplaced => "post_adds_a_robot",
+    ContentTypeReplaced => "post_adds_a_robot v1_returns_data_without_an_envelope",
     BehaviourIgnored => "taken_name_is_rejected",
-    BodyOfFailureReplaced => "unknown_path_returns_404",
+    BodyOfFailureReplaced => "unknown_path_returns_404 v1_failures_are_problem_details",
 }
 
 /// A frontend with a bug.
