@@ -177,7 +177,7 @@ fn header(fields: &[Field]) -> Row<'static> {
 
 fn row<'a>(robot: &'a Robot, fields: &[Field]) -> Row<'a> {
     let cells = fields.iter().map(|field| {
-        let text = match robot.value(field) {
+        let text = match robot.value_of(*field) {
             Some(Value::Text(Cow::Borrowed(text))) => printable(text),
             Some(value) => value.to_string().into(),
             None => "".into(),

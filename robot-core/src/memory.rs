@@ -63,7 +63,7 @@ impl Robots {
                 let mut holders = self.named(robot.name());
                 return holders.any(|other| other.id() != robot.id());
             }
-            let value = robot.value(field).map(|value| value.to_string());
+            let value = robot.value_of(*field).map(|value| value.to_string());
             let holder = value.and_then(|value| self.by_value.get(&(field.name(), value)));
             holder.is_some_and(|holder| *holder != robot.id())
         };
@@ -201,7 +201,8 @@ fn values(
     robot: &Robot,
 ) -> impl Iterator<Item = (&'static str, String)> + use<> {
     let unique = definition.unique().filter(|field| field.is_own());
-    let values = unique.filter_map(|field| Some((field.name(), robot.value(&field)?.to_string())));
+    let values =
+        unique.filter_map(|field| Some((field.name(), robot.value_of(field)?.to_string())));
     values.collect::<Vec<_>>().into_iter()
 }
 
@@ -219,14 +220,14 @@ impl Robots {
                 }
                 Step::ExpectNoValues(field) => {
                     let robots = self.by_id.values();
-                    let having = robots.filter(|robot| robot.value(&field).is_some());
+                    let having = robots.filter(|robot| robot.value_of(field).is_some());
                     let ids: Vec<_> = having.map(|robot| robot.id()).collect();
                     (field, DefinitionConflict::HaveValues, ids)
                 }
                 Step::ExpectUnique(field) => {
                     let mut holders: HashMap<_, Vec<_>> = HashMap::new();
                     for robot in self.by_id.values() {
-                        if let Some(value) = robot.value(&field) {
+                        if let Some(value) = robot.value_of(field) {
                             holders
                                 .entry(value.to_string())
                                 .or_default()
@@ -257,7 +258,7 @@ impl Robots {
             let removed = dropped
                 .iter()
                 .copied()
-                .filter(|field| robot.value(field).is_some());
+                .filter(|field| robot.value_of(*field).is_some());
             let changes = ValidChanges::removing(removed.collect());
             let robot = if changes.is_empty() {
                 robot

@@ -432,7 +432,7 @@ fn imports_report_own_rules_by_line() {
     assert_eq!((status, &reply["messages"]), (200, &json!(messages)));
     assert_eq!(
         reply["data"],
-        json!({"added": 2, "replaced": 0, "skipped": 0, "failed": 5})
+        json!({"added": 2, "replaced": 0, "skipped": 0, "failed": 5, "ignored": ["colour"]})
     );
     // Equal names are permitted: no record replaces another one.
     let target = "/api/robots/import?format=csv&atomic=true&on_conflict=replace";
@@ -511,7 +511,7 @@ fn imports_replace_robots_with_equal_names_and_values() {
         let robots = service.catalogue.list().unwrap();
         let stored = robots
             .iter()
-            .map(|robot| format!("{}={}", robot.name(), robot.get("serial").unwrap()));
+            .map(|robot| format!("{}={}", robot.name(), robot.value("serial").unwrap()));
         assert_eq!(stored.collect::<Vec<_>>().join(" "), serials);
     }
 }

@@ -81,7 +81,7 @@ impl Sort {
     /// ```
     #[must_use]
     pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
-        let (value, id) = (one.value(&self.field), one.id());
+        let (value, id) = (one.value_of(self.field), one.id());
         self.compare_place((value.as_ref(), Some(id)), other)
     }
 
@@ -91,7 +91,7 @@ impl Sort {
         (value, id): (Option<&Value<'_>>, Option<RobotId>),
         robot: &Robot,
     ) -> Ordering {
-        let values = match (value, robot.value(&self.field)) {
+        let values = match (value, robot.value_of(self.field)) {
             (Some(value), Some(other)) => self.direction.of(value.compare(&other)),
             (None, None) => Ordering::Equal,
             (Some(_), None) => return Ordering::Less,
@@ -199,7 +199,7 @@ impl Cursor {
     /// The place after a robot.
     #[must_use]
     pub fn after(sort: Sort, robot: &Robot) -> Self {
-        let value = robot.value(&sort.field).map(Value::into_owned);
+        let value = robot.value_of(sort.field).map(Value::into_owned);
         Self::at(sort, value, Some(robot.id()))
     }
 
@@ -278,7 +278,7 @@ impl Cursor {
         self.after.as_ref().is_none_or(|Place { value, id }| {
             let order = self.sort.compare_place((value.as_ref(), *id), robot);
             // All robots of the value are before a place without an id.
-            order.is_lt() && (id.is_some() || *value != robot.value(&self.sort.field))
+            order.is_lt() && (id.is_some() || *value != robot.value_of(self.sort.field))
         })
     }
 

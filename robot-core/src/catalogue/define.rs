@@ -13,7 +13,7 @@ use crate::model::{Definition, Field, Revision, RobotId};
 /// catalogue.define(Redefinition::new(definition))?;
 /// let mut draft = Draft::new("R2-D2", "droid", 1977);
 /// draft.set("maker", "Industrial Automaton");
-/// assert!(catalogue.add(draft)?.get("maker").is_some());
+/// assert!(catalogue.add(draft)?.value("maker").is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -58,7 +58,7 @@ pub struct FieldFilter {
 
 impl FieldFilter {
     fn matches(&self, robot: &Robot) -> bool {
-        let value = robot.value(&self.field);
+        let value = robot.value_of(self.field);
         let reaches = |limit: &Value<'_>| {
             value
                 .as_ref()
@@ -371,7 +371,7 @@ impl Matcher<'_> {
             .filter
             .searched
             .iter()
-            .filter_map(|field| robot.value(field));
+            .filter_map(|field| robot.value_of(*field));
         let texts = values.map(|value| fold(&value.to_string()).into_owned());
         let texts: Vec<_> = texts.chain([fold(robot.name()).into_owned()]).collect();
         let mut words = self.filter.words.iter();

@@ -258,7 +258,7 @@ pub trait Catalogue: Send + Sync {
         })?;
         let counts = robots
             .iter()
-            .map(|robot| (robot.value(&field).map(Value::into_owned), 1));
+            .map(|robot| (robot.value_of(field).map(Value::into_owned), 1));
         Ok(counted_values(field, counts))
     }
 

@@ -76,7 +76,7 @@ async fn insert_one<C: Dialect>(
         let violation = if exists(connection, robot.id()).await? {
             Violation::ID_TAKEN
         } else {
-            let value = |field| robot.value(&field);
+            let value = |field| robot.value_of(field);
             let taken = taken_fields(connection, definition, value, None).await?;
             let first = taken
                 .first()

@@ -90,11 +90,11 @@ impl Robot {
 
     /// The value of a field; `None` if the robot has none.
     #[must_use]
-    pub fn value(&self, field: &Field) -> Option<Value<'_>> {
+    pub fn value_of(&self, field: Field) -> Option<Value<'_>> {
         match field.member() {
             Member::Id => Some(Value::Id(self.id)),
             Member::Revision => Some(Value::Integer(self.revision.get())),
-            Member::Name | Member::Type | Member::Year | Member::Own => self.values.value(*field),
+            Member::Name | Member::Type | Member::Year | Member::Own => self.values.value(field),
         }
     }
 
@@ -104,15 +104,15 @@ impl Robot {
     /// # use robot_core::{Draft, RobotId, ValidDraft, Value};
     /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
     ///     .with_id(RobotId::new(7).ok_or("not positive")?);
-    /// assert_eq!(robot.get("year"), Some(Value::Integer(1977)));
-    /// assert_eq!(robot.get("maker"), None);
+    /// assert_eq!(robot.value("year"), Some(Value::Integer(1977)));
+    /// assert_eq!(robot.value("maker"), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<Value<'_>> {
+    pub fn value(&self, name: &str) -> Option<Value<'_>> {
         let mut built_in = Field::ALL.iter();
         match built_in.find(|field| field.name() == name) {
-            Some(field) => self.value(field),
+            Some(field) => self.value_of(*field),
             None => self.values.own().get(name),
         }
     }

@@ -16,7 +16,7 @@ pub(crate) trait Visible {
 
 impl Visible for Robot {
     fn get(&self, field: Field) -> Option<Value<'_>> {
-        self.value(&field)
+        self.value_of(field)
     }
 }
 
@@ -53,7 +53,7 @@ impl Serialize for Robot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         for field in Field::DEFAULT {
-            if let Some(value) = self.value(field) {
+            if let Some(value) = self.value_of(*field) {
                 object.serialize_entry(field.name(), &value)?;
             }
         }

@@ -373,7 +373,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn is_unchanged(&self, robot: &Robot, changes: &ValidChanges) -> bool {
         let changed = changes.clone().apply_to(robot);
         let mut fields = self.definition.settable().iter();
-        fields.all(|field| changed.value(field) == robot.value(field))
+        fields.all(|field| changed.value_of(*field) == robot.value_of(*field))
     }
 
     /// The robot that has the name of a draft, if names are unique.
@@ -402,8 +402,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             if let Some(value) = wanted.value(field) {
                 hashes.push(self.names.insert(&key(field, &value)).1);
             }
-            let old = target.and_then(|(robot, _)| robot.value(&field));
-            let new = changed.as_ref().and_then(|changed| changed.value(&field));
+            let old = target.and_then(|(robot, _)| robot.value_of(field));
+            let new = changed.as_ref().and_then(|changed| changed.value_of(field));
             if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
                 let names = if self.options.is_dry_run {
                     &mut self.given_up

@@ -118,7 +118,7 @@ impl RobotWriter {
         let mut number = itoa::Buffer::new();
         for robot in robots {
             for field in &self.fields {
-                match robot.value(field) {
+                match robot.value_of(*field) {
                     None => writer.write_field("")?,
                     Some(Value::Id(id)) => writer.write_field(number.format(id.get()))?,
                     Some(Value::Text(text)) if self.is_for_spreadsheets && is_formula(&text) => {
