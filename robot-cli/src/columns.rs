@@ -123,10 +123,15 @@ impl ColumnArgs {
             terminal::note(&format!("Columns that are left out: {names}."));
             return Ok(());
         }
+        let mut list = unknown.join(",");
+        if list
+            .contains(|character: char| !character.is_alphanumeric() && !",_-".contains(character))
+        {
+            list = format!("\"{list}\"");
+        }
         Err(Failure::new(format_args!(
             "the file has columns that the catalogue does not have: {names}; add them with --define or \
-             \"robot-cli fields add\", map them with --map, or leave them out with --ignore \"{}\"",
-            unknown.join(",")
+             \"robot-cli fields add\", map them with --map, or leave them out with --ignore {list}"
         )))
     }
 

@@ -71,15 +71,15 @@ fn columns_are_stored_or_left_out_knowingly() {
     sandbox.write("exhibits.csv", EXHIBITS);
     sandbox.write("robots.ndjson", ndjson);
     sandbox.write("edited.csv", "id,name\n1,b\n");
-    let advice = |names, quoted| {
+    let advice = |names, list| {
         format!(
             "error: the file has columns that the catalogue does not have: {names}; add them with \
              --define or \"robot-cli fields add\", map them with --map, or leave them out with --ignore \
-             \"{quoted}\"\n"
+             {list}\n"
         )
     };
     for (arguments, stderr) in [
-        ("import exhibits.csv", advice("Accession No, Maker", "Accession No,Maker")),
+        ("import exhibits.csv", advice("Accession No, Maker", "\"Accession No,Maker\"")),
         ("import robots.ndjson", advice("Maker", "Maker")),
         (
             "import edited.csv",

@@ -119,16 +119,17 @@ impl CsvReader {
         if columns.is_strict() && !unknown.is_empty() {
             return Err(columns.messages(&unknown).join("; "));
         }
-        columns.report(&unknown);
         let definition = columns.definition();
         let names = Field::names(definition.settable());
         if self.fields.is_empty() {
             let found = self.headings.iter().map(|heading| excerpt(heading));
             let found = found.collect::<Vec<_>>().join(", ");
             return Err(format!(
-                "The first line names none of the columns {names}, but: {found}"
+                "The first line names no field, but {found}; the fields are {names}"
             ));
         }
+        columns.report(&unknown);
+        let definition = columns.definition();
         let missing = definition.settable().iter().filter(|field| {
             let is_missing = self.fields.iter().all(|(other, _)| other != *field);
             is_missing && field.is_required() && !columns.has_ids()

@@ -165,7 +165,9 @@ fn invalid_csv_header_ends_reading() {
     reads(
         Format::Csv,
         "Titel;Hersteller\na;b\n",
-        &["1!! The first line names none of the columns name,type,year, but: Titel, Hersteller"],
+        &[
+            "1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year",
+        ],
     );
     reads(
         Format::Csv,
