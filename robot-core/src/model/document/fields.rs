@@ -126,9 +126,10 @@ fn own_field(name: &str, keywords: &Keywords, place: Place<'_>) -> Result<Proper
         return place.with("search").error("needs a field of texts");
     }
     let kind = keywords.kind(place)?;
-    let [from_name, to_name] = match kind.is_ordered() {
-        true => ["from", "to"].map(|end| leak(format!("{name}_{end}"))),
-        false => [""; 2],
+    let [from_name, to_name] = if kind.is_ordered() {
+        ["from", "to"].map(|end| leak(format!("{name}_{end}")))
+    } else {
+        [""; 2]
     };
     let mut title = name.replace('_', " ");
     title[..1].make_ascii_uppercase();
