@@ -336,11 +336,24 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
             caller.attempts += 1;
             Job { item, caller }
         });
+        let limit = self.connector.timeout();
+        let (expired, jobs): (Vec<_>, Vec<_>) =
+            jobs.partition(|job| job.caller.submitted.elapsed() >= limit);
+        expired.into_iter().for_each(|job| self.reject(job));
         let mut state = self.state();
         match attempt {
-            Attempt::InBatch => jobs.rev().for_each(|job| state.queued.push_front(job)),
+            Attempt::InBatch => jobs
+                .into_iter()
+                .rev()
+                .for_each(|job| state.queued.push_front(job)),
             Attempt::Alone => state.alone.extend(jobs),
         }
+    }
+
+    /// Rejects a job whose time is up.
+    fn reject(&self, job: Job<W::Item, W::Output>) {
+        self.timed_out.increment(1);
+        let _ = job.caller.sender.send(Err(self.connector.unavailable()));
     }
 
     /// Rejects the jobs that are still queued when their time is up, as long as there are any.
@@ -354,10 +367,7 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                     None => Vec::new(),
                 };
                 self.metrics.length.set(number(state.length()));
-                for job in expired {
-                    self.timed_out.increment(1);
-                    let _ = job.caller.sender.send(Err(self.connector.unavailable()));
-                }
+                expired.into_iter().for_each(|job| self.reject(job));
                 let Some(first) = state.first_submitted() else {
                     state.is_expiring = false;
                     return;
