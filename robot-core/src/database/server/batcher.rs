@@ -339,7 +339,9 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         let limit = self.connector.timeout();
         let (expired, jobs): (Vec<_>, Vec<_>) =
             jobs.partition(|job| job.caller.submitted.elapsed() >= limit);
-        expired.into_iter().for_each(|job| self.reject(job));
+        for job in expired {
+            self.reject(job);
+        }
         let mut state = self.state();
         match attempt {
             Attempt::InBatch => jobs
@@ -367,7 +369,9 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                     None => Vec::new(),
                 };
                 self.metrics.length.set(number(state.length()));
-                expired.into_iter().for_each(|job| self.reject(job));
+                for job in expired {
+                    self.reject(job);
+                }
                 let Some(first) = state.first_submitted() else {
                     state.is_expiring = false;
                     return;
