@@ -68,8 +68,15 @@ fn searches_use_the_index() {
          SELECT 'Kateřina ' || md5(number::text) || ' Ёлка' || number || ' తెలుగు' || number || chr(44032 + number % 9999),
              'droid', 1977 FROM generate_series(1, 30000) AS number",
     );
-    // Adds the names to the index.
+    // Adds the names to the index, some after the others.
     let catalogue = database.open();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while database.query("SELECT 'waiting' FROM robots WHERE search_text IS NULL LIMIT 1")
+        != [""; 0]
+    {
+        assert!(Instant::now() < deadline, "names are missing in the index");
+        thread::sleep(Duration::from_millis(100));
+    }
     database.execute("ANALYZE robots");
     let scans = || {
         let scans = "SELECT pg_stat_get_numscans('robots_search'::regclass)::text";

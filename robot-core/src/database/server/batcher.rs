@@ -336,11 +336,26 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
             caller.attempts += 1;
             Job { item, caller }
         });
+        let limit = self.connector.timeout();
+        let (expired, jobs): (Vec<_>, Vec<_>) =
+            jobs.partition(|job| job.caller.submitted.elapsed() >= limit);
+        for job in expired {
+            self.reject(job);
+        }
         let mut state = self.state();
         match attempt {
-            Attempt::InBatch => jobs.rev().for_each(|job| state.queued.push_front(job)),
+            Attempt::InBatch => jobs
+                .into_iter()
+                .rev()
+                .for_each(|job| state.queued.push_front(job)),
             Attempt::Alone => state.alone.extend(jobs),
         }
+    }
+
+    /// Rejects a job whose time is up.
+    fn reject(&self, job: Job<W::Item, W::Output>) {
+        self.timed_out.increment(1);
+        let _ = job.caller.sender.send(Err(self.connector.unavailable()));
     }
 
     /// Rejects the jobs that are still queued when their time is up, as long as there are any.
@@ -355,8 +370,7 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                 };
                 self.metrics.length.set(number(state.length()));
                 for job in expired {
-                    self.timed_out.increment(1);
-                    let _ = job.caller.sender.send(Err(self.connector.unavailable()));
+                    self.reject(job);
                 }
                 let Some(first) = state.first_submitted() else {
                     state.is_expiring = false;
