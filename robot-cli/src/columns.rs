@@ -36,7 +36,7 @@ pub(crate) struct ColumnArgs {
     map: Vec<String>,
 
     /// Columns to leave out, separated by commas
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS")]
     ignore: Vec<String>,
 
     /// Leave out all columns that are no fields
@@ -87,17 +87,40 @@ impl ColumnArgs {
             }
             columns = columns.map(heading, field);
         }
-        for heading in &self.ignore {
-            columns = columns.ignore(heading);
+        for list in &self.ignore {
+            let mut reader = csv::ReaderBuilder::new();
+            let reader = reader.has_headers(false).from_reader(list.as_bytes());
+            // The last record, because the list has one.
+            for row in reader.into_records().flatten() {
+                columns = row.iter().fold(columns, Columns::ignore);
+            }
         }
         if is_read_once && !self.define && !self.ignore_unknown {
             columns = columns.strict();
         }
         Ok(match self.matched.as_deref() {
             Some("id") => columns.with_ids(),
-            Some(_) => columns.ignore("id"),
+            Some(_) => columns.by_name(),
             None => columns,
         })
+    }
+
+    /// Fails if records are to be matched by names that are not unique.
+    pub(crate) fn check_names(
+        &self,
+        on_conflict: OnConflict,
+        definition: &Definition,
+    ) -> Result<(), Failure> {
+        let is_by_name = matches!(
+            self.on_conflict(on_conflict),
+            OnConflict::Skip | OnConflict::Replace
+        );
+        if is_by_name && !definition.has_unique_names() {
+            return Err(Failure::new(
+                "names are not unique in this catalogue, so they find no robot; use --match id",
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses a file with columns that would not be stored, unless the user leaves them out.
@@ -106,33 +129,38 @@ impl ColumnArgs {
         unknown: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<(), Failure> {
         let unknown = unknown.into_iter();
-        let unknown = unknown.map(|heading| heading.as_ref().trim().to_owned());
-        let (ids, unknown): (Vec<_>, Vec<_>) =
-            unknown.partition(|heading| heading.eq_ignore_ascii_case("id"));
-        if !ids.is_empty() {
+        let unknown: Vec<_> = unknown
+            .map(|heading| heading.as_ref().trim().to_owned())
+            .collect();
+        if unknown
+            .iter()
+            .any(|heading| heading.eq_ignore_ascii_case("id"))
+        {
             return Err(Failure::new(
                 "the file has ids; add --match id to change the robots with these ids, --match name \
                  to change the robots with these names, or --ignore id to add robots with new ids",
             ));
         }
-        if unknown.is_empty() {
+        if unknown.is_empty() || self.ignore_unknown {
+            Self::note(&unknown);
             return Ok(());
-        }
-        let names = unknown.join(", ");
-        if self.ignore_unknown {
-            terminal::note(&format!("Columns that are left out: {names}."));
-            return Ok(());
-        }
-        let mut list = unknown.join(",");
-        if list
-            .contains(|character: char| !character.is_alphanumeric() && !",_-".contains(character))
-        {
-            list = format!("\"{list}\"");
         }
         Err(Failure::new(format_args!(
-            "the file has columns that the catalogue does not have: {names}; add them with --define or \
-             \"robot-cli fields add\", map them with --map, or leave them out with --ignore {list}"
+            "the file has columns that the catalogue does not have: {}; add them with --define or \
+             \"robot-cli fields add\", map them with --map, or leave them out with --ignore {}",
+            unknown.join(", "),
+            list(&unknown)
         )))
+    }
+
+    /// Says which columns were left out.
+    pub(crate) fn note(unknown: &[String]) {
+        if !unknown.is_empty() {
+            terminal::note(&format!(
+                "Columns that are left out: {}.",
+                unknown.join(", ")
+            ));
+        }
     }
 
     /// The definition that the file needs, after the user has confirmed it.
@@ -158,6 +186,24 @@ impl ColumnArgs {
         self.confirmation
             .confirm(action, || Ok(()), "Define these fields?")?;
         Ok((proposal.columns, Some(proposal.definition)))
+    }
+}
+
+/// The value of `--ignore` for these columns, in quotes if a shell needs them.
+fn list(columns: &[String]) -> String {
+    let quoted = columns.iter().map(|column| {
+        if column.contains([',', '"']) {
+            format!("\"{}\"", column.replace('"', "\"\""))
+        } else {
+            column.clone()
+        }
+    });
+    let list = quoted.collect::<Vec<_>>().join(",");
+    let is_plain = |character: char| character.is_alphanumeric() || ",_-".contains(character);
+    match (list.chars().all(is_plain), list.contains('"')) {
+        (true, _) => list,
+        (false, false) => format!("\"{list}\""),
+        (false, true) => format!("'{list}'"),
     }
 }
 

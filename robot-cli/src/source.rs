@@ -8,7 +8,7 @@ use std::{
 
 use robot_core::{
     Catalogue, Definition, Filter, OpenError, Redefinition,
-    transfer::{Columns, Format, ReadError, Records, Survey},
+    transfer::{Columns, Format, OnConflict, ReadError, Records, Survey},
 };
 
 use crate::{
@@ -21,6 +21,7 @@ pub(crate) struct Source<'a> {
     pub(crate) place: &'a Place,
     pub(crate) format: Format,
     pub(crate) columns: &'a ColumnArgs,
+    pub(crate) on_conflict: OnConflict,
     pub(crate) is_dry_run: bool,
 }
 
@@ -54,6 +55,7 @@ impl Source<'_> {
         };
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
+        self.columns.check_names(self.on_conflict, &present)?;
         let count = |catalogue: &Arc<dyn Catalogue>| catalogue.count(&Filter::all());
         let mut columns = self.columns.columns(&present, self.is_read_once())?;
         let mut new = None;
@@ -78,7 +80,9 @@ impl Source<'_> {
         let reader: Box<dyn Read + Send> = Box::new(interrupt.reader(progress.reader(input))?);
         let mut records = Records::new(reader, self.format).with_columns(columns);
         if self.format == Format::Csv {
-            records.read_header();
+            let is_readable = records.read_header();
+            // The import reports the error, and needs no fields then.
+            new = new.filter(|_| is_readable);
             self.columns.check(records.unknown_columns())?;
         }
         let catalogue = match existing {

@@ -122,6 +122,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         place: &place,
         format,
         columns: &args.columns,
+        on_conflict: args.on_conflict,
         is_dry_run: args.dry_run,
     };
     let (catalogue, mut records, progress) = source.prepare(&interrupt, context)?;
@@ -149,7 +150,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     };
     let has_unknown_outcome = args.atomic && import.is_unknown;
     if source.is_read_once() {
-        args.columns.check(records.unknown_columns())?;
+        ColumnArgs::note(records.unknown_columns());
     }
     if interrupt.is_set() && !is_complete && !has_unknown_outcome {
         return Err(import.interrupted(&interrupt));

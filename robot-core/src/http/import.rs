@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Filter, Pending},
-    model::{Definition, Field, Violation},
+    model::{Definition, Violation, unknown},
     transfer::{
         Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome,
         ProposedChange, ReadError, Records, import, import_atomically,
@@ -120,7 +120,27 @@ impl Query {
             }
             Ok(())
         })?;
+        read.check(definition)?;
         Ok(read)
+    }
+
+    /// Checks what depends on the definition.
+    fn check(&self, definition: &Definition) -> Result<(), Failure> {
+        let malformed = |message: String| Err(Failure::Malformed(vec![message.into()]));
+        if self.chosen_by == Some("match")
+            && self.options.on_conflict == OnConflict::Replace
+            && !definition.has_unique_names()
+        {
+            let message = "names are not unique in this catalogue; give match=id";
+            return malformed(message.to_owned());
+        }
+        let known = definition.default_fields().iter();
+        let known: Vec<_> = known.map(|field| field.name()).collect();
+        let mut fields = self.columns.values().flatten();
+        match fields.find(|field| !known.contains(&field.as_str())) {
+            Some(field) if !self.is_proposal => malformed(unknown(field, "field", &known)),
+            _ => Ok(()),
+        }
     }
 
     fn choose(&mut self, by: Parameter, on_conflict: OnConflict) -> Result<(), Message> {
@@ -142,11 +162,11 @@ impl Query {
         match (self.chosen_by, self.options.on_conflict) {
             (_, OnConflict::MatchId) => columns.with_ids(),
             // The client knows that ids have no effect.
-            (Some("match"), _) => columns.ignore(Field::ID.name()),
+            (Some("match"), _) => columns.by_name(),
             // Ids might be meant to choose the robots that change.
             (_, OnConflict::Replace) => columns,
             _ if is_strict => columns,
-            _ => columns.ignore(Field::ID.name()),
+            _ => columns.by_name(),
         }
     }
 }
@@ -250,7 +270,12 @@ impl Report {
         behaviour: Behaviour,
     ) -> HandlerResult {
         let survey = records.survey();
-        let mut survey = survey.map_err(|error| self.failure(error.into()))?;
+        let mut survey = survey.map_err(|error| match error {
+            ReadError::Malformed { position, message } => {
+                Failure::Malformed(vec![format!("{position}: {message}").into()])
+            }
+            error => self.failure(error.into()),
+        })?;
         if catalogue.count(&Filter::all())? == 0 {
             survey = survey.for_empty_catalogue();
         }

@@ -24,7 +24,7 @@ pub use definition::{Definition, ParseFieldsError};
 #[cfg(test)]
 pub(crate) use document::RESERVED;
 #[cfg(feature = "transfer")]
-pub(crate) use document::{CHOICE_LIMIT, is_reserved};
+pub(crate) use document::{CHOICE_LIMIT, TITLE_LIMIT, is_reserved};
 pub use document::{DefinitionDraft, DefinitionError};
 pub(crate) use draft::Messages;
 pub use draft::{Draft, Rejection};

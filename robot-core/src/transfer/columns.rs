@@ -1,8 +1,11 @@
 //! What the columns of a file stand for.
 
-use std::sync::Arc;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
-use crate::model::{Definition, Field, Member, excerpt, unknown};
+use crate::model::{Definition, Field, Member, TITLE_LIMIT, unknown};
 
 /// The maximum number of columns that are reported because they are not stored.
 const REPORT_LIMIT: usize = 100;
@@ -26,12 +29,12 @@ const REPORT_LIMIT: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Columns {
     definition: Arc<Definition>,
-    /// The folded names and titles of fields, names first.
-    known: Vec<(String, Field)>,
-    /// Folded headings, and the fields that they stand for; `None` if they are left out.
-    chosen: Vec<(String, Option<String>)>,
+    /// What folded headings stand for.
+    meanings: HashMap<String, Meaning>,
+    /// Folded headings that are mapped to a field, which may not exist yet, or left out.
+    chosen: HashMap<String, Option<String>>,
+    ids: Ids,
     is_strict: bool,
-    has_ids: bool,
     /// The unknown columns that were found.
     unknown: Vec<String>,
 }
@@ -44,19 +47,29 @@ pub(super) enum Meaning {
     Unknown,
 }
 
+/// How the ids of records are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ids {
+    /// Their column is an unknown one.
+    Unknown,
+    /// Records find robots by their names.
+    LeftOut,
+    Read,
+}
+
 impl Columns {
     /// The columns of a catalogue with this definition. Other columns are ignored, and so are ids.
     #[must_use]
     pub fn of(definition: Arc<Definition>) -> Self {
         let all = || definition.all().iter().copied();
-        let names = all().map(|field| (fold(field.name()), field));
-        let titles = all().map(|field| (fold(field.title()), field));
+        let titles = all().map(|field| (fold(field.title()), Meaning::Field(field)));
+        let names = all().map(|field| (fold(field.name()), Meaning::Field(field)));
         Self {
-            known: names.chain(titles).collect(),
+            meanings: titles.chain(names).collect(),
             definition,
-            chosen: Vec::new(),
+            chosen: HashMap::new(),
+            ids: Ids::Unknown,
             is_strict: false,
-            has_ids: false,
             unknown: Vec::new(),
         }
     }
@@ -76,34 +89,53 @@ impl Columns {
     }
 
     pub(super) fn choose(&mut self, heading: &str, field: Option<String>) {
-        let heading = fold(heading);
-        self.chosen.retain(|(other, _)| *other != heading);
-        self.chosen.push((heading, field));
+        let meaning = match &field {
+            None => Meaning::LeftOut,
+            Some(name) => {
+                let field = self.definition.field(name);
+                field.map_or(Meaning::Unknown, Meaning::Field)
+            }
+        };
+        self.meanings.insert(fold(heading), meaning);
+        self.chosen.insert(fold(heading), field);
     }
 
     /// Rejects unknown columns: a CSV file as a whole, and each JSON record that has one.
     #[must_use]
-    pub fn strict(mut self) -> Self {
-        self.is_strict = true;
-        self
+    pub fn strict(self) -> Self {
+        Self {
+            is_strict: true,
+            ..self
+        }
     }
 
     /// Reads the ids of records, for imports that match robots by them. Otherwise a column with ids is an
     /// unknown one.
     #[must_use]
-    pub fn with_ids(mut self) -> Self {
-        self.has_ids = true;
-        self
+    pub fn with_ids(self) -> Self {
+        Self {
+            ids: Ids::Read,
+            ..self
+        }
+    }
+
+    /// Leaves out the ids of records, which find robots by their names.
+    #[must_use]
+    pub fn by_name(self) -> Self {
+        Self {
+            ids: Ids::LeftOut,
+            ..self
+        }
     }
 
     /// The same choices for a catalogue with another definition.
     pub(super) fn redefined(self, definition: Definition) -> Self {
-        let new = Self::of(Arc::new(definition));
-        Self {
-            definition: new.definition,
-            known: new.known,
-            ..self
+        let mut columns = Self::of(Arc::new(definition));
+        (columns.ids, columns.is_strict) = (self.ids, self.is_strict);
+        for (heading, field) in self.chosen {
+            columns.choose(&heading, field);
         }
+        columns
     }
 
     pub(super) fn definition(&self) -> &Definition {
@@ -116,7 +148,12 @@ impl Columns {
 
     /// Whether records may change robots, so that they need no required fields.
     pub(super) fn has_ids(&self) -> bool {
-        self.has_ids
+        self.ids == Ids::Read
+    }
+
+    /// Whether records find robots by their names.
+    pub(super) fn is_by_name(&self) -> bool {
+        self.ids == Ids::LeftOut
     }
 
     /// The unknown columns that were found, up to 100.
@@ -126,40 +163,35 @@ impl Columns {
 
     pub(super) fn report(&mut self, headings: &[&str]) {
         for heading in headings {
-            let heading = excerpt(heading.trim());
-            let is_new = !self.unknown.iter().any(|one| *one == heading);
-            if is_new && self.unknown.len() < REPORT_LIMIT {
-                self.unknown.push(heading.into_owned());
+            let heading: String = heading.trim().chars().take(TITLE_LIMIT).collect();
+            if self.unknown.len() < REPORT_LIMIT && !self.unknown.contains(&heading) {
+                self.unknown.push(heading);
             }
         }
     }
 
     /// The name of the field that a heading is mapped to.
     pub(super) fn mapped(&self, heading: &str) -> Option<&str> {
-        let folded = fold(heading);
-        let mut chosen = self.chosen.iter();
-        chosen.find(|(chosen, _)| *chosen == folded)?.1.as_deref()
+        self.chosen.get(&fold(heading))?.as_deref()
+    }
+
+    /// A heading that is mapped, but is none of these, which are folded.
+    pub(super) fn unused(&self, headings: &HashSet<String>) -> Option<&str> {
+        let mapped = self.chosen.iter().filter(|(_, field)| field.is_some());
+        let mut mapped = mapped.map(|(heading, _)| heading.as_str());
+        mapped.find(|heading| !headings.contains(*heading))
     }
 
     pub(super) fn meaning(&self, heading: &str) -> Meaning {
-        let folded = fold(heading);
-        let mut chosen = self.chosen.iter();
-        let field = match chosen.find(|(chosen, _)| *chosen == folded) {
-            Some((_, None)) => return Meaning::LeftOut,
-            Some((_, Some(name))) => self.definition.field(name),
-            None => {
-                let mut known = self.known.iter();
-                known
-                    .find(|(known, _)| *known == folded)
-                    .map(|(_, field)| *field)
-            }
-        };
-        match field {
+        match self.meanings.get(&fold(heading)) {
+            Some(Meaning::Field(field)) => match (field.member(), self.ids) {
+                // Revisions are counted by each catalogue for itself.
+                (Member::Revision, _) | (Member::Id, Ids::LeftOut) => Meaning::LeftOut,
+                (Member::Id, Ids::Unknown) => Meaning::Unknown,
+                _ => Meaning::Field(*field),
+            },
+            Some(meaning) => *meaning,
             None => Meaning::Unknown,
-            // Revisions are counted by each catalogue for itself.
-            Some(field) if field.member() == Member::Revision => Meaning::LeftOut,
-            Some(field) if field.member() == Member::Id && !self.has_ids => Meaning::Unknown,
-            Some(field) => Meaning::Field(field),
         }
     }
 
@@ -169,7 +201,7 @@ impl Columns {
         let names: Vec<_> = settable.map(|field| field.name()).collect();
         let message = |heading: &&str| match fold(heading).as_str() {
             "id" => ID_MESSAGE.to_owned(),
-            _ => unknown(&excerpt(heading), "field", &names),
+            _ => unknown(heading, "field", &names),
         };
         unknown_headings.iter().map(message).collect()
     }
@@ -179,6 +211,6 @@ const ID_MESSAGE: &str = "The catalogue assigns ids; give match=id to change the
                           match=name to change the robots with these names, or leave out the ids";
 
 /// A heading, so that equal ones are equal texts.
-fn fold(heading: &str) -> String {
+pub(super) fn fold(heading: &str) -> String {
     heading.trim().to_lowercase()
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    columns::{Columns, Meaning},
+    columns::{Columns, Meaning, fold},
     input::{Input, RECORD_LIMIT},
     record::{ParsedRecord, ReadError, Values, parse_id},
 };
@@ -20,6 +20,8 @@ pub(super) struct CsvReader {
     headings: Vec<String>,
     /// The fields that have a column, and its index.
     fields: Vec<(Field, usize)>,
+    /// The columns without a heading.
+    unnamed: Vec<usize>,
     /// The fields of the row, concatenated, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -45,6 +47,7 @@ impl Default for CsvReader {
             separator: SEPARATORS[0],
             headings: Vec::new(),
             fields: Vec::new(),
+            unnamed: Vec::new(),
             bytes: vec![0; RECORD_LIMIT],
             ends: vec![0; COLUMN_LIMIT],
         }
@@ -58,7 +61,7 @@ impl CsvReader {
         input: &mut Input<R>,
         columns: &mut Columns,
     ) -> Result<(), ReadError> {
-        if let Some(line) = self.read_header(input, columns.definition())? {
+        if let Some(line) = self.read_header(input, columns)? {
             let found = self.find_fields(columns);
             found.map_err(|message| ReadError::malformed(line, message))?;
             input.open(line);
@@ -70,7 +73,7 @@ impl CsvReader {
     pub(super) fn read_header<R: Read>(
         &mut self,
         input: &mut Input<R>,
-        definition: &Definition,
+        columns: &Columns,
     ) -> Result<Option<u64>, ReadError> {
         if !self.headings.is_empty() {
             return Ok(None);
@@ -79,26 +82,58 @@ impl CsvReader {
         let line = input.line();
         let malformed = |message| ReadError::malformed(line, message);
         let header = header_bytes(input)?;
-        let count_of = |(separator, _): &Separator| count_outside_quotes(&header, *separator);
-        // The first of those that are equally frequent.
-        let separators = SEPARATORS.iter().rev();
-        self.separator = *separators
-            .max_by_key(|one| count_of(one))
-            .unwrap_or(&SEPARATORS[0]);
-        let mut builder = csv_core::ReaderBuilder::new();
-        self.reader = builder.delimiter(self.separator.0).build();
-        let Some(row) = self.row(&mut Input::new(header.as_slice()))? else {
-            let names = Field::names(definition.settable());
+        let mut best = 0;
+        for separator in SEPARATORS {
+            let headings = self.headings(&header, separator)?.map_err(malformed)?;
+            let known = headings.iter().filter(|heading| {
+                let meaning = columns.meaning(heading);
+                meaning != Meaning::Unknown || columns.mapped(heading).is_some()
+            });
+            // A separator that divides the line into fields is better than others.
+            let rank = known.count() * COLUMN_LIMIT * 2 + headings.len();
+            if rank > best {
+                (best, self.headings, self.separator) = (rank, headings, separator);
+            }
+        }
+        if self.headings.is_empty() {
+            let names = Field::names(columns.definition().settable());
             return Err(malformed(format!(
                 "The input is empty; the first line of CSV must name the columns: {names}"
             )));
-        };
-        for column in 0..row.fields.map_err(malformed)? {
-            let heading = str::from_utf8(self.field(column));
-            let heading = heading.map_err(|_| malformed("The header is not UTF-8".to_owned()))?;
-            self.headings.push(heading.to_owned());
         }
+        self.reader = reader(self.separator);
         Ok(Some(line))
+    }
+
+    /// The columns of a header with this separator, or why it has none.
+    fn headings(
+        &mut self,
+        header: &[u8],
+        separator: Separator,
+    ) -> Result<Result<Vec<String>, String>, ReadError> {
+        self.reader = reader(separator);
+        let mut input = Input::new(header);
+        let Some(row) = self.row(&mut input)? else {
+            return Ok(Ok(Vec::new()));
+        };
+        let headings = row.fields.and_then(|count| {
+            let texts = (0..count).map(|column| str::from_utf8(self.field(column)));
+            let headings = texts.map(|text| text.map(str::to_owned));
+            let headings: Result<Vec<_>, _> = headings.collect();
+            headings.map_err(|_| "The header is not UTF-8; save the file as UTF-8".to_owned())
+        });
+        input.skip(b"\r\n")?;
+        if input.fill()?.is_empty() {
+            return Ok(headings);
+        }
+        // Another separator may fit.
+        Ok(Ok(Vec::new()))
+    }
+
+    /// The headings.
+    pub(super) fn named(&self) -> impl Iterator<Item = &str> {
+        let headings = self.headings.iter().map(String::as_str);
+        headings.filter(|heading| !heading.trim().is_empty())
     }
 
     /// Finds the fields of the columns, or returns what is wrong with the header.
@@ -112,20 +147,26 @@ impl CsvReader {
                     ));
                 }
                 Meaning::Field(field) => self.fields.push((field, column)),
+                Meaning::Unknown if heading.trim().is_empty() => self.unnamed.push(column),
                 Meaning::Unknown => unknown.push(heading.as_str()),
                 Meaning::LeftOut => {}
             }
         }
+        let found = || self.named().map(excerpt).collect::<Vec<_>>().join(", ");
+        if let Some(heading) = columns.unused(&self.named().map(fold).collect()) {
+            return Err(format!(
+                "The header has no column '{heading}', but {}",
+                found()
+            ));
+        }
         if columns.is_strict() && !unknown.is_empty() {
             return Err(columns.messages(&unknown).join("; "));
         }
-        let definition = columns.definition();
-        let names = Field::names(definition.settable());
+        let names = Field::names(columns.definition().settable());
         if self.fields.is_empty() {
-            let found = self.headings.iter().map(|heading| excerpt(heading));
-            let found = found.collect::<Vec<_>>().join(", ");
             return Err(format!(
-                "The first line names no field, but {found}; the fields are {names}"
+                "The first line names no field, but {}; the fields are {names}",
+                found()
             ));
         }
         columns.report(&unknown);
@@ -145,13 +186,27 @@ impl CsvReader {
         Ok(())
     }
 
-    /// The headings and texts of a row.
-    pub(super) fn cells(&self, row: Row) -> Result<impl Iterator<Item = (&str, &[u8])>, String> {
+    /// Whether a row has as many fields as the header, or why not.
+    fn check(&self, row: Row) -> Result<(), String> {
         let fields = row.fields?;
         if fields != self.headings.len() {
             return Err(self.wrong_field_count(fields));
         }
+        if self
+            .unnamed
+            .iter()
+            .any(|column| !self.field(*column).is_empty())
+        {
+            return Err("The record has a value in a column without a heading".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The headings and texts of a row.
+    pub(super) fn cells(&self, row: Row) -> Result<impl Iterator<Item = (&str, &[u8])>, String> {
+        self.check(row)?;
         let headings = self.headings.iter().enumerate();
+        let headings = headings.filter(|(_, heading)| !heading.trim().is_empty());
         Ok(headings.map(|(column, heading)| (heading.as_str(), self.field(column))))
     }
 
@@ -222,10 +277,7 @@ impl CsvReader {
 
     /// The values of a row.
     pub(super) fn values(&self, row: Row, definition: &Definition) -> ParsedRecord {
-        let fields = row.fields.map_err(|message| vec![message.into()])?;
-        if fields != self.headings.len() {
-            return Err(vec![self.wrong_field_count(fields).into()]);
-        }
+        self.check(row).map_err(|message| vec![message.into()])?;
         let text = |field: Field| {
             let (_, column) = self.fields.iter().find(|(of, _)| *of == field)?;
             Some(self.field(*column))
@@ -249,14 +301,24 @@ impl CsvReader {
     }
 }
 
-/// Reads the first row, which may have line breaks in quotes.
+fn reader((separator, _): Separator) -> csv_core::Reader {
+    csv_core::ReaderBuilder::new().delimiter(separator).build()
+}
+
+/// Reads the first row, which may have line breaks in quotes. A quote opens at the start of a field only.
 fn header_bytes<R: Read>(input: &mut Input<R>) -> Result<Vec<u8>, ReadError> {
-    let (mut header, mut is_quoted) = (Vec::new(), false);
+    let (mut header, mut is_quoted, mut may_open) = (Vec::new(), false, true);
     loop {
         let line = input.line();
         let bytes = input.fill()?;
         let end = bytes.iter().position(|byte| {
-            is_quoted ^= *byte == b'"';
+            if *byte == b'"' && (is_quoted || may_open) {
+                is_quoted = !is_quoted;
+                // Two quotes in quotes are one of the text.
+                may_open = true;
+            } else {
+                may_open = SEPARATORS.iter().any(|(separator, _)| separator == byte);
+            }
             matches!(byte, b'\n' | b'\r') && !is_quoted
         });
         let count = end.map_or(bytes.len(), |end| end + 1);
@@ -269,12 +331,6 @@ fn header_bytes<R: Read>(input: &mut Input<R>) -> Result<Vec<u8>, ReadError> {
             return Ok(header);
         }
     }
-}
-
-fn count_outside_quotes(row: &[u8], separator: u8) -> usize {
-    let parts = row.split(|byte| *byte == b'"').step_by(2);
-    let counts = parts.map(|part| memchr::memchr_iter(separator, part).count());
-    counts.sum()
 }
 
 fn unclosed_quote() -> String {

@@ -4,11 +4,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    columns::{Columns, Meaning},
+    columns::{Columns, Meaning, fold as fold_heading},
     survey::{Column, Survey, ValueKind},
 };
 use crate::model::{
-    Definition, DefinitionDraft, DefinitionError, Field, Member, excerpt, fold, is_reserved,
+    Definition, DefinitionDraft, DefinitionError, Field, Member, TITLE_LIMIT, fold, is_reserved,
 };
 
 /// The definition that a file needs, and what its columns stand for then.
@@ -61,6 +61,9 @@ pub enum ProposalError {
     /// The values of a column are of no kind.
     #[error("no field can store the values of '{0}', such as {1}; leave the column out")]
     Unstorable(String, String),
+    /// A field is mapped twice.
+    #[error("several columns stand for '{0}'; map one of them, and leave out the others")]
+    Repeated(String),
     /// A field cannot be defined.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
@@ -90,20 +93,35 @@ impl Survey {
         for column in &self.columns {
             match column.meaning {
                 Meaning::Field(field) => match field.member() {
+                    Member::Name if self.meanings.is_by_name() => {}
                     Member::Name => plan.permit_equal_names(column, field),
                     Member::Type => plan.fit_types(column, field)?,
                     Member::Year => plan.fit_years(column)?,
                     _ => {}
                 },
                 Meaning::Unknown => {
-                    let mapped = self.meanings.mapped(&column.heading);
-                    let name = mapped.map_or_else(|| name(&column.heading), str::to_owned);
+                    let name = match self.meanings.mapped(&column.heading) {
+                        Some(name) if plan.draft.has(name) => {
+                            return Err(ProposalError::Repeated(name.to_owned()));
+                        }
+                        Some(name) => name.to_owned(),
+                        // An import says how ids are used.
+                        None if fold_heading(&column.heading) == Field::ID.name() => continue,
+                        // Nothing is lost.
+                        None if column.values == 0 && self.records > 0 => {
+                            plan.columns.choose(&column.heading, None);
+                            continue;
+                        }
+                        None => name(&column.heading),
+                    };
                     plan.add(column, &name, "new".to_owned())?;
                 }
                 Meaning::LeftOut => {}
             }
         }
-        let required = self.meanings.definition().settable().iter();
+        let is_whole = !self.meanings.has_ids() && !self.columns.is_empty();
+        let fields = self.meanings.definition().settable().iter();
+        let required = fields.filter(|_| is_whole);
         for field in required.filter(|field| field.is_required()) {
             plan.fit_missing(*field)?;
         }
@@ -148,7 +166,8 @@ impl Plan<'_> {
         }
         let mut property = self.property(column)?;
         if column.meaning == Meaning::Unknown {
-            property.insert("title".into(), excerpt(&column.heading).into());
+            let title: String = column.heading.chars().take(TITLE_LIMIT).collect();
+            property.insert("title".into(), title.into());
         }
         *self.draft.property(&name) = property;
         self.columns.choose(&column.heading, Some(name.clone()));
@@ -177,7 +196,8 @@ impl Plan<'_> {
         let unstorable = |what| ProposalError::Unstorable(column.heading.clone(), what);
         let choices = column.choices.as_ref().filter(|choices| {
             let is_repeated = choices.len() as u64 <= column.values / 2;
-            self.finds_choices && choices.len() <= FEW && is_repeated
+            let is_short = column.length <= LENGTHS[0];
+            self.finds_choices && choices.len() <= FEW && is_repeated && is_short
         });
         let property = match (column.kinds.first(), choices) {
             _ if column.values == 0 => json!({"type": "string"}),
@@ -211,8 +231,12 @@ impl Plan<'_> {
 
     /// Makes the types of a file choices. They replace those of the contract if no robot has one.
     fn fit_types(&mut self, column: &Column, field: Field) -> Result<(), ProposalError> {
-        let Some(choices) = &column.choices else {
-            let reason = "there are too many types for a list".to_owned();
+        let Some(choices) = column
+            .choices
+            .as_ref()
+            .filter(|_| column.length <= LENGTHS[0])
+        else {
+            let reason = "the types are too many or too long for a list".to_owned();
             return self.store_as_text(column, field, reason);
         };
         let known = field.choices();
@@ -242,12 +266,15 @@ impl Plan<'_> {
         }
         let year = self.draft.property(Field::YEAR.name());
         let minimum = year.get("minimum").and_then(Value::as_i64);
-        if minimum.is_some_and(|minimum| column.least < minimum) {
+        if let (Some(minimum), Some(least)) = (minimum, column.least)
+            && least < minimum
+        {
             // Rounded, so that years of the same length are permitted, too.
-            let digits = column.least.unsigned_abs().ilog10() + 1;
+            let digits = least.unsigned_abs().checked_ilog10().unwrap_or(0) + 1;
             let rounded = 10_i64.checked_pow(digits).map_or(i64::MIN, |power| -power);
-            year.insert("minimum".into(), rounded.into());
-            let reason = format!("the least is {}", column.least);
+            let new = if least < 0 { rounded } else { 0 };
+            year.insert("minimum".into(), new.into());
+            let reason = format!("the least is {least}");
             self.report(Some(column), Field::YEAR.name(), reason);
         }
         Ok(())
@@ -274,7 +301,10 @@ impl Plan<'_> {
         // Records without a name fail.
         if field != Field::NAME && (missing > 0 || column.is_none()) {
             self.draft.require(field.name(), false);
-            let reason = format!("optional: {missing} records have no value");
+            let reason = match missing {
+                1 => "optional: 1 record has no value".to_owned(),
+                _ => format!("optional: {missing} records have no value"),
+            };
             self.report(column, field.name(), reason);
         }
         Ok(())

@@ -100,20 +100,21 @@ impl<R: Read> Records<R> {
         self.columns.unknown()
     }
 
-    /// Reads the header of CSV, so that its unknown columns are known before the first record. An error is
-    /// returned instead of the first record.
+    /// Reads the header of CSV, so that its unknown columns are known before the first record. Returns whether
+    /// it can be read: an error is returned instead of the first record.
     ///
     /// ```
     /// # use robot_core::transfer::{Format, Records};
     /// let mut records = Records::new("name,type,year,maker\nR2-D2,droid,1977,\n".as_bytes(), Format::Csv);
-    /// records.read_header();
+    /// assert!(records.read_header());
     /// assert_eq!(records.unknown_columns(), ["maker"]);
     /// assert_eq!(records.count(), 1);
     /// ```
-    pub fn read_header(&mut self) {
+    pub fn read_header(&mut self) -> bool {
         if let Reader::Csv(reader) = &mut self.reader {
             self.header_error = reader.open(&mut self.input, &mut self.columns).err();
         }
+        self.header_error.is_none()
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
@@ -153,42 +154,53 @@ impl<R: Read> Records<R> {
         &self.columns
     }
 
+    /// The headings of CSV, if it has that format.
+    pub(super) fn headings(&mut self) -> Result<Vec<&str>, ReadError> {
+        let Reader::Csv(reader) = &mut self.reader else {
+            return Ok(Vec::new());
+        };
+        reader.read_header(&mut self.input, &self.columns)?;
+        Ok(reader.named().collect())
+    }
+
     /// Calls a function with each heading and value of the next record, if it is well-formed. Returns whether
-    /// there is a record.
+    /// it is; `None` at the end.
     pub(super) fn read_cells(
         &mut self,
         call: &mut dyn FnMut(Position, &str, Cell<'_>),
-    ) -> Result<bool, ReadError> {
-        let definition = self.columns.definition();
+    ) -> Result<Option<bool>, ReadError> {
         let line = match &mut self.reader {
             Reader::Csv(reader) => {
-                reader.read_header(&mut self.input, definition)?;
                 let Some(row) = reader.row(&mut self.input)? else {
-                    return Ok(false);
+                    return Ok(None);
                 };
                 let position = Position::Line(row.line);
-                for (heading, text) in reader.cells(row).into_iter().flatten() {
+                let Ok(cells) = reader.cells(row) else {
+                    return Ok(Some(false));
+                };
+                for (heading, text) in cells {
                     call(
                         position,
                         heading,
                         Cell::Text(&String::from_utf8_lossy(text)),
                     );
                 }
-                return Ok(true);
+                return Ok(Some(true));
             }
             Reader::Json(reader) => reader.next(&mut self.input, &mut self.record)?,
             Reader::Ndjson => ndjson_reader::next(&mut self.input, &mut self.record)?,
         };
         let Some(line) = line else {
-            return Ok(false);
+            return Ok(None);
         };
-        self.count = self.count.saturating_add(1);
         let bytes = self.record.bytes().unwrap_or_default();
-        let members = Members::parse(definition, bytes, Subject::Record);
-        for (name, json) in members.iter().flat_map(Members::in_order) {
+        let Ok(members) = Members::parse(self.columns.definition(), bytes, Subject::Record) else {
+            return Ok(Some(false));
+        };
+        for (name, json) in members.in_order() {
             call(Position::Line(line), name, Cell::Json(json));
         }
-        Ok(true)
+        Ok(Some(true))
     }
 
     /// The position of the record after the last one, which begins on this line.

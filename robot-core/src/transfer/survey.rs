@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    columns::{Columns, Meaning},
+    columns::{Columns, Meaning, fold},
     names::Names,
     position::Position,
     record::ReadError,
@@ -51,7 +51,7 @@ pub(super) struct Column {
     /// The maximum number of characters.
     pub(super) length: usize,
     /// The least integer.
-    pub(super) least: i64,
+    pub(super) least: Option<i64>,
     /// The different values, unless a field cannot have so many choices.
     pub(super) choices: Option<BTreeSet<String>>,
     /// The first name that occurs again.
@@ -86,39 +86,52 @@ impl<R: Read> Records<R> {
     /// The input cannot be read, or does not have its format.
     pub fn survey(mut self) -> Result<Survey, ReadError> {
         let mut survey = Survey {
-            meanings: Columns::clone(self.columns()),
+            meanings: self.columns().clone(),
             columns: Vec::new(),
             records: 0,
             is_of_empty_catalogue: false,
         };
         let mut indices = HashMap::new();
+        for heading in self.headings()? {
+            if indices.contains_key(&fold(heading))
+                && survey.meanings.meaning(heading) != Meaning::LeftOut
+            {
+                let message =
+                    format!("The header names the column '{heading}' twice; name it once");
+                return Err(ReadError::malformed(1, message));
+            }
+            survey.index(heading, &mut indices);
+        }
+        let mut last = Position::Line(1);
         loop {
-            let found = self.read_cells(&mut |position, heading, cell| {
-                let index = match indices.get(heading) {
-                    Some(index) => *index,
-                    None => survey.add(heading, &mut indices),
-                };
-                if let Some(column) = survey.columns.get_mut(index) {
+            let is_well_formed = self.read_cells(&mut |position, heading, cell| {
+                last = position;
+                if let Some(index) = survey.index(heading, &mut indices)
+                    && let Some(column) = survey.columns.get_mut(index)
+                {
                     column.add(position, cell);
                 }
             })?;
-            if !found {
+            let Some(is_well_formed) = is_well_formed else {
                 return Ok(survey);
-            }
-            survey.records = survey.records.saturating_add(1);
+            };
+            survey.records += u64::from(is_well_formed);
             if survey.columns.len() > COLUMN_LIMIT {
                 let message = format!("The records have more than {COLUMN_LIMIT} columns");
-                return Err(ReadError::malformed(1, message));
+                return Err(ReadError::malformed(1, message).at(last));
             }
         }
     }
 }
 
 impl Survey {
-    /// The columns that the catalogue does not have.
+    /// The columns that the catalogue does not have, and that are not mapped to a new field.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         let columns = self.columns.iter();
-        let unknown = columns.filter(|column| column.meaning == Meaning::Unknown);
+        let unknown = columns.filter(|column| {
+            let is_mapped = self.meanings.mapped(&column.heading).is_some();
+            column.meaning == Meaning::Unknown && !is_mapped
+        });
         unknown.map(|column| column.heading.as_str())
     }
 
@@ -144,17 +157,20 @@ impl Survey {
         self
     }
 
-    /// Adds a column, unless it is left out. Returns its index.
-    fn add(&mut self, heading: &str, indices: &mut HashMap<String, usize>) -> usize {
+    /// The index of a column, which is added if it is new; `None` if it is left out.
+    fn index(
+        &mut self,
+        heading: &str,
+        indices: &mut HashMap<String, Option<usize>>,
+    ) -> Option<usize> {
+        let folded = fold(heading);
+        if let Some(index) = indices.get(&folded) {
+            return *index;
+        }
         let meaning = self.meanings.meaning(heading);
-        let is_left_out = meaning == Meaning::LeftOut;
-        let index = if is_left_out {
-            usize::MAX
-        } else {
-            self.columns.len()
-        };
-        indices.insert(heading.to_owned(), index);
-        if !is_left_out {
+        let index = (meaning != Meaning::LeftOut).then_some(self.columns.len());
+        indices.insert(folded, index);
+        if index.is_some() {
             self.columns.push(Column {
                 heading: heading.trim().to_owned(),
                 meaning,
@@ -163,7 +179,7 @@ impl Survey {
                 text: None,
                 misfit: None,
                 length: 0,
-                least: 0,
+                least: None,
                 choices: Some(BTreeSet::new()),
                 repeated: None,
                 names: (meaning == Meaning::Field(Field::NAME)).then(Names::default),
@@ -194,11 +210,17 @@ impl Column {
         if self.kinds.is_empty() {
             self.misfit.get_or_insert(position);
         }
-        if !kinds.contains(&ValueKind::Integer) && self.text.is_none() {
-            self.text = Some((position, excerpt(text).into_owned()));
+        let is_integer = matches!(cell, Cell::Text(_)) || kinds.contains(&ValueKind::Integer);
+        match text.parse::<i64>() {
+            Ok(integer) if is_integer => {
+                self.least = Some(self.least.map_or(integer, |least| least.min(integer)));
+            }
+            _ if self.text.is_none() => {
+                self.text = Some((position, excerpt(text).into_owned()));
+            }
+            _ => {}
         }
         self.length = self.length.max(text.chars().count());
-        self.least = self.least.min(text.parse().unwrap_or(0));
         if let Some(choices) = &mut self.choices
             && !choices.contains(text)
         {
@@ -246,7 +268,8 @@ impl ValueKind {
             Some(b'-' | b'0'..=b'9') if json.parse::<i64>().is_ok() => {
                 vec![Self::Integer, Self::Number]
             }
-            Some(b'-' | b'0'..=b'9') => vec![Self::Number],
+            // Longer numbers are rounded.
+            Some(b'-' | b'0'..=b'9') if json.len() <= 16 => vec![Self::Number],
             _ => Vec::new(),
         }
     }

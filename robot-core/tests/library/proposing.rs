@@ -44,7 +44,7 @@ fn proposal_fits_a_file_of_a_stranger() {
         changes,
         [
             "name: names are repeated, such as 'Vase'",
-            "type: the file has other types; optional: 1 records have no value",
+            "type: the file has other types; optional: 1 record has no value",
             "year_text: 'c. 1890' (line 3) is not a year",
             "accession_no: new",
             "wt_kg: new",
@@ -86,6 +86,71 @@ fn proposal_fits_a_file_of_a_stranger() {
         definition.field("accession_no").unwrap().title(),
         "Accession No"
     );
+}
+
+#[test]
+fn proposals_lose_nothing() {
+    let define = |json: &str| -> Definition { json.parse().unwrap() };
+    let built_in = define("{}");
+    let long = format!(
+        "A heading of more than forty characters, {}",
+        "x".repeat(50)
+    );
+    for (definition, format, file, expected) in [
+        // A member in another case is the same column.
+        (
+            built_in.clone(),
+            Format::Ndjson,
+            "{\"name\":\"a\",\"type\":\"droid\",\"year\":1,\"Maker\":\"x\"}\n\
+             {\"name\":\"b\",\"type\":\"droid\",\"year\":1,\"maker\":\"y\"}"
+                .to_owned(),
+            vec!["maker: new"],
+        ),
+        // A file without years below the minimum.
+        (
+            define(r#"{"properties":{"year":{"minimum":1900}}}"#),
+            Format::Csv,
+            "name,type,year,maker\na,droid,1950,x\n".to_owned(),
+            vec!["maker: new"],
+        ),
+        // Malformed records, and columns without values, need nothing.
+        (
+            built_in.clone(),
+            Format::Csv,
+            "name,type,year,empty,,\na,droid,0450,,,\nb,droid\n".to_owned(),
+            vec![],
+        ),
+        (built_in.clone(), Format::Json, "[]".to_owned(), vec![]),
+        (
+            built_in.clone(),
+            Format::Csv,
+            "name,type,year,x\n".to_owned(),
+            vec!["x: new"],
+        ),
+        (
+            built_in.clone(),
+            Format::Csv,
+            format!("name,type,year,\"{long}\"\na,droid,1,x\n"),
+            vec!["a_heading_of_more_than_forty_characters_xxxxxxxxxx: new"],
+        ),
+    ] {
+        let records = |definition: Definition| {
+            Records::new(file.as_bytes(), format).defined_by(definition.into())
+        };
+        let proposal = records(definition)
+            .survey()
+            .unwrap()
+            .propose(false)
+            .unwrap();
+        let changes = proposal.changes.iter();
+        let changes = changes.map(|change| format!("{}: {}", change.field, change.reason));
+        assert_eq!(changes.collect::<Vec<_>>(), expected, "{file}");
+        // With the new fields, the file needs no more.
+        let again = records(proposal.definition).survey().unwrap();
+        assert_eq!(again.propose(false).unwrap().changes, [], "{file}");
+    }
+    let twice = Records::new("name,Notes,notes\n".as_bytes(), Format::Csv).survey();
+    assert!(twice.unwrap_err().to_string().contains("'notes' twice"));
 }
 
 #[test]

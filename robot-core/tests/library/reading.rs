@@ -202,6 +202,28 @@ fn headings_are_found_in_files_of_spreadsheets() {
 }
 
 #[test]
+fn lone_quotes_and_unnamed_columns_lose_no_records() {
+    reads(
+        Format::Csv,
+        "name,type,year,size 3\"\na,droid,1,5\"\nb,droid,2,x\n",
+        &[r#"2: "a" "droid" 1"#, r#"3: "b" "droid" 2"#],
+    );
+    reads(
+        Format::Csv,
+        "name;type;year;Size (L, W, H, D);;\na;droid;1;x;;\nb;droid;2;x;;y\n",
+        &[
+            r#"2: "a" "droid" 1"#,
+            "3! The record has a value in a column without a heading",
+        ],
+    );
+    reads(
+        Format::Csv,
+        "name,type,year,\"a\nb\"\na,droid,1,x\n",
+        &[r#"3: "a" "droid" 1"#],
+    );
+}
+
+#[test]
 fn unknown_columns_are_reported_or_rejected() {
     let json = r#"{"Title":"Owl","type":"droid","year":1,"makr":{"x":1},"revision":7,"id":3}"#;
     for (format, file) in [

@@ -17,7 +17,7 @@ const TEXT_LENGTH_LIMIT: usize = 10_000;
 pub(crate) const CHOICE_LIMIT: usize = 200;
 const PATTERN_LIMIT: usize = 1000;
 /// The maximum length of titles.
-pub(super) const TITLE_LIMIT: usize = 100;
+pub(crate) const TITLE_LIMIT: usize = 100;
 const DESCRIPTION_LIMIT: usize = 1000;
 
 /// The keywords of a field.

@@ -16,12 +16,12 @@ pub(crate) use self::fields::RESERVED;
 pub(crate) use self::fields::is_reserved;
 #[cfg(feature = "transfer")]
 pub(crate) use self::keywords::CHOICE_LIMIT;
+pub(crate) use self::keywords::TITLE_LIMIT;
 #[cfg(feature = "http")]
 pub(super) use self::write::Property;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
 use self::{
     fields::{built_in, field},
-    keywords::TITLE_LIMIT,
     place::{Members, Place, Result},
 };
 use super::{definition::Definition, field::Field, text::excerpt};
