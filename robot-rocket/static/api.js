@@ -1,17 +1,19 @@
 // Client of the service's API.
 
 import { read, written } from "./json.js";
-import { FIRST_REVISION, bodyOf, define, definition, hasUnknown, robotOf, stored } from "./robot.js";
+import { bodyOf, define, definition, hasUnknown, robotOf } from "./robot.js";
 import { kept } from "./token.js";
 import { filterWithText } from "./view.js";
 
-/** An error answer of the service, with its messages. */
+/** An error answer of the service, with its messages, and the keys of the members that they are about. */
 export class ApiError extends Error {
   constructor(answer, value) {
-    const messages = messagesOf(answer, value);
-    super(messages.join(" "));
+    const unknown = [{ message: `The server answered ${answer.status}.` }];
+    const errors = Array.isArray(value?.errors) ? value.errors : unknown;
+    super(errors.map(({ message }) => message).join(" "));
     this.status = answer.status;
-    this.messages = messages;
+    this.messages = errors.map(({ message }) => message);
+    this.keys = errors.map(({ field }) => field);
     this.needsToken = answer.headers.has("www-authenticate");
     this.isTransient = isTransient(answer);
   }
@@ -36,12 +38,12 @@ function isTransient({ status, headers }) {
 /** Milliseconds until a request times out, longer than any timeout of the service. */
 const TIMEOUT = 30_000;
 
-export const ROBOTS = "api/robots";
+export const ROBOTS = "v1/robots";
 
-const DEFINITION = "api/definition";
+const DEFINITION = "v1/definition";
 
-/** The parameter for all members, and the revision, which every change increases. */
-const ALL = ["fields", "*"];
+/** The maximum number of robots that the service returns or changes at a time. */
+export const LIMIT = 1000;
 
 /** The place before the first robot. A place is a cursor of the service, and the robot before it. */
 export const START = { cursor: "", robot: undefined };
@@ -51,7 +53,6 @@ export const START = { cursor: "", robot: undefined };
 export async function find(view, start, limit, signal) {
   // With a sort, the link to the next page has a cursor.
   const parameters = new URLSearchParams([
-    ALL,
     ["sort", view.sort],
     ["limit", limit],
     ...filterWithText(view),
@@ -67,24 +68,40 @@ export async function find(view, start, limit, signal) {
 /** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
 export async function summary(view, signal) {
   const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
-  const { data } = (await send("GET", target, { signal })).value;
-  const groups = data.groups.map(({ type, decade, count }) => {
+  const { value } = await send("GET", target, { signal });
+  const groups = value.groups.map(({ type, decade, count }) => {
     const year = decade === null ? undefined : BigInt(decade);
     return { type: type ?? "no type", decade: year, count: Number(count) };
   });
-  return { count: Number(data.count), groups };
+  return { count: Number(value.count), groups };
 }
 
 /** The robots with exactly this name. */
-export async function namesakes(name) {
-  const parameters = new URLSearchParams([ALL, ["name", name]]);
+export function namesakes(name) {
+  return foundBy([["name", name]]);
+}
+
+/** Those of some robots that there still are, as they are stored now. */
+export function current(robots) {
+  return foundBy(idsOf(robots));
+}
+
+async function foundBy(conditions) {
+  const parameters = new URLSearchParams([["limit", LIMIT], ...conditions]);
   return robotsOf((await send("GET", `${ROBOTS}?${parameters}`)).value);
 }
 
-/** The robot with this id, or undefined. */
+function idsOf(robots) {
+  return robots.map(({ id }) => ["id", id]);
+}
+
+/** The robot with this id. Without one, the status of the error is 404. */
 export async function get(id) {
-  const { data } = (await send("GET", `${ROBOTS}/${id}?fields=*`)).value;
-  return data && (await robotsOf([data]))[0];
+  return robotIn(await send("GET", `${ROBOTS}/${id}`));
+}
+
+async function robotIn({ value }) {
+  return (await robotsOf([value]))[0];
 }
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
@@ -109,17 +126,36 @@ export async function redefine(document, dropsValues) {
   await refreshDefinition();
 }
 
-export async function add(draft) {
-  const { value } = await send("POST", ROBOTS, { body: bodyOf(draft) });
-  return { ...robotOf({ ...draft, ...value.data }), revision: FIRST_REVISION };
+export function add(draft) {
+  return store("POST", ROBOTS, draft);
 }
 
 /** Replaces a robot unless it was changed meanwhile: then the status of the error is 412. */
-export async function replace({ id, revision }, draft) {
-  const options = { body: bodyOf(draft), revision };
-  const { headers } = await send("PUT", `${ROBOTS}/${id}`, options);
-  const next = revisionIn(headers) ?? String(BigInt(revision) + 1n);
-  return { id, ...stored(draft), revision: next };
+export function replace({ id, revision }, draft) {
+  return store("PUT", `${ROBOTS}/${id}`, draft, revision);
+}
+
+/** Stores a robot, and returns it. If it is rejected, the definition may have changed. */
+async function store(method, path, draft, revision) {
+  const values = Object.entries(draft).filter(([, value]) => value !== "");
+  const body = bodyOf(Object.fromEntries(values));
+  try {
+    return await robotIn(await send(method, path, { body, revision }));
+  } catch (error) {
+    if ([400, 422].includes(error.status)) await refreshDefinition().catch(() => {});
+    throw error;
+  }
+}
+
+/** Changes some values of all robots, or of none. */
+export async function changeAll(robots, values) {
+  const type = "application/merge-patch+json";
+  await send("PATCH", `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`, { body: bodyOf(values), type });
+}
+
+/** Deletes all robots, or none. */
+export async function removeAll(robots) {
+  await send("DELETE", `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`);
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */
@@ -139,9 +175,9 @@ export function commonHeaders() {
   return headers;
 }
 
-async function send(method, path, { body, revision, signal } = {}) {
+async function send(method, path, { body, type = "application/json", revision, signal } = {}) {
   const headers = commonHeaders();
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined) headers["Content-Type"] = type;
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   const timeout = AbortSignal.timeout(TIMEOUT);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
@@ -155,7 +191,7 @@ async function send(method, path, { body, revision, signal } = {}) {
     throw new NoAnswer();
   }
   const value = parsed(text);
-  if (answer.ok && value !== undefined) return { value, headers: answer.headers };
+  if (answer.status === 204 || (answer.ok && value !== undefined)) return { value, headers: answer.headers };
   throw new ApiError(answer, value);
 }
 
@@ -170,9 +206,4 @@ export function parsed(text) {
   } catch {
     return undefined;
   }
-}
-
-function messagesOf(answer, value) {
-  const messages = Array.isArray(value?.messages) ? value.messages.map(String) : [];
-  return messages.length > 0 ? messages : [`The server answered ${answer.status}.`];
 }

@@ -130,9 +130,8 @@ function upload(file, format, onConflict, { signal, progress }) {
       const error = new ApiError(answerOf(request), value);
       const isUnknown = request.status >= 500 && !value?.data;
       if (error.needsToken || isUnknown) return reject(error);
-      const isDone = request.status === 200;
-      const messages = value?.messages ?? (isDone ? [] : error.messages);
-      resolve({ isDone, data: value?.data, messages });
+      if (request.status === 200) resolve({ isDone: true, data: value, messages: value.messages ?? [] });
+      else resolve({ isDone: false, data: value?.data, messages: error.messages });
     };
     signal.addEventListener("abort", () => request.abort());
     request.send(file);

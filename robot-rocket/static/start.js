@@ -51,7 +51,7 @@ function parts() {
     const words = "Add the first one below, or import a file.";
     return [heading(`${TITLE}: nothing here yet`), element("p", {}, words)];
   }
-  const address = new URL("api/robots", location.href);
+  const address = new URL("v1/robots", location.href);
   const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
   const attributes = { type: "button", class: "main", onclick: fill };
   // Focusable, so that the arrow keys can scroll it in a narrow window.
@@ -88,7 +88,6 @@ async function addUnlessThere(robot) {
   try {
     await add(robot);
   } catch (error) {
-    const isThere = error.messages.includes("The robot name must be unique");
-    if (!isThere) throw error;
+    if (error.status !== 409) throw error;
   }
 }
