@@ -14,7 +14,7 @@ export class ApiError extends Error {
     this.status = answer.status;
     this.messages = errors.map(({ message }) => message);
     this.keys = errors.map(({ field }) => field);
-    this.needsToken = answer.headers.has("www-authenticate");
+    this.needsToken = answer.headers.get("www-authenticate") !== null;
     this.isTransient = isTransient(answer);
   }
 }
@@ -122,8 +122,9 @@ export async function refreshDefinition() {
 /** Replaces the definition unless it was changed meanwhile: then the status of the error is 412. */
 export async function redefine(document, dropsValues) {
   const target = dropsValues ? `${DEFINITION}?drop_values=true` : DEFINITION;
-  await send("PUT", target, { body: written(document), revision: definition.revision });
-  await refreshDefinition();
+  const options = { body: written(document), revision: definition.revision };
+  const { value, headers } = await send("PUT", target, options);
+  define(value, revisionIn(headers));
 }
 
 export function add(draft) {
@@ -193,6 +194,33 @@ async function send(method, path, { body, type = "application/json", revision, s
   const value = parsed(text);
   if (answer.status === 204 || (answer.ok && value !== undefined)) return { value, headers: answer.headers };
   throw new ApiError(answer, value);
+}
+
+/** Sends a file with these parameters of an import. `progress` is called with the part that was sent, from 0 to 1; with
+    `isLenient`, unknown columns are left out. Returns whether the service has accepted it, what it has
+    done (`data`, if it has done anything), and `messages` about records. Fails if what it has done is
+    unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
+export function upload(file, parameters, { signal, progress, isLenient }) {
+  const request = new XMLHttpRequest();
+  request.open("POST", `${ROBOTS}/import?${new URLSearchParams(parameters)}`);
+  for (const [name, value] of Object.entries(commonHeaders())) request.setRequestHeader(name, value);
+  if (isLenient) request.setRequestHeader("Prefer", "handling=lenient");
+  return new Promise((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 1);
+    request.onerror = () => reject(new NoAnswer());
+    request.onabort = () => reject(signal.reason);
+    request.onload = () => {
+      const value = parsed(request.responseText);
+      const headers = { get: (name) => request.getResponseHeader(name) };
+      const error = new ApiError({ status: request.status, headers }, value);
+      const isUnknown = request.status >= 500 && !value?.data;
+      if (error.needsToken || isUnknown) return reject(error);
+      if (request.status === 200) resolve({ isDone: true, data: value, messages: value.messages ?? [] });
+      else resolve({ isDone: false, data: value?.data, messages: error.messages });
+    };
+    signal.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
 }
 
 function revisionIn(headers) {

@@ -104,8 +104,12 @@ impl Survey {
             }
         }
         let required = self.meanings.definition().settable().iter();
-        for field in required.filter(|field| field.is_required()) {
-            plan.fit_missing(*field)?;
+        let ids = Meaning::Field(Field::ID);
+        // Records that change robots need no values.
+        if self.columns.iter().all(|column| column.meaning != ids) {
+            for field in required.filter(|field| field.is_required()) {
+                plan.fit_missing(*field)?;
+            }
         }
         let definition = plan.draft.build()?;
         Ok(Proposal {
