@@ -91,18 +91,14 @@ async function foundBy(conditions) {
   return robotsOf((await send("GET", `${ROBOTS}?${parameters}`)).value);
 }
 
-function idsOf(robots) {
-  return robots.map(({ id }) => ["id", id]);
-}
+const idsOf = (robots) => robots.map(({ id }) => ["id", id]);
 
 /** The robot with this id. Without one, the status of the error is 404. */
 export async function get(id) {
   return robotIn(await send("GET", `${ROBOTS}/${id}`));
 }
 
-async function robotIn({ value }) {
-  return (await robotsOf([value]))[0];
-}
+const robotIn = async ({ value }) => (await robotsOf([value]))[0];
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
     read first. */
@@ -171,9 +167,7 @@ export async function probe() {
 
 /** The headers of every request. */
 export function commonHeaders() {
-  const headers = { Accept: "application/json" };
-  if (kept()) headers.Authorization = `Bearer ${kept()}`;
-  return headers;
+  return kept() ? { Authorization: `Bearer ${kept()}` } : {};
 }
 
 async function send(method, path, { body, type = "application/json", revision, signal } = {}) {
@@ -200,7 +194,7 @@ async function send(method, path, { body, type = "application/json", revision, s
     `isLenient`, unknown columns are left out. Returns whether the service has accepted it, what it has
     done (`data`, if it has done anything), and `messages` about records. Fails if what it has done is
     unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
-export function upload(file, parameters, { signal, progress, isLenient }) {
+export function upload(file, parameters, { signal, progress, isLenient } = {}) {
   const request = new XMLHttpRequest();
   request.open("POST", `${ROBOTS}/import?${new URLSearchParams(parameters)}`);
   for (const [name, value] of Object.entries(commonHeaders())) request.setRequestHeader(name, value);
@@ -218,14 +212,12 @@ export function upload(file, parameters, { signal, progress, isLenient }) {
       if (request.status === 200) resolve({ isDone: true, data: value, messages: value.messages ?? [] });
       else resolve({ isDone: false, data: value?.data, messages: error.messages });
     };
-    signal.addEventListener("abort", () => request.abort());
+    signal?.addEventListener("abort", () => request.abort());
     request.send(file);
   });
 }
 
-function revisionIn(headers) {
-  return /\d+/.exec(headers.get("etag") ?? "")?.[0];
-}
+const revisionIn = (headers) => /\d+/.exec(headers.get("etag") ?? "")?.[0];
 
 /** The value of an answer, or undefined if it is no JSON. */
 export function parsed(text) {

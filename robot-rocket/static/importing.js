@@ -12,14 +12,10 @@ import { requestToken } from "./token.js";
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson" };
 
 /** What the service counts, in the order in which it is shown. */
-const COUNTS = [
-  ["added", "added"],
-  ["replaced", "changed"],
-  ["unchanged", "unchanged"],
-  ["skipped", "skipped"],
-  ["failed", "failed"],
-  ["not_tried", "not tried"],
-];
+const COUNTS = ["added", "replaced", "unchanged", "skipped", "failed", "not_tried"];
+
+/** What some of them are called. */
+const TITLES = { replaced: "changed", not_tried: "not tried" };
 
 /** Replaces what the service says to programmers about names that are taken. */
 const ADVICE = "For names that are taken, choose above what to do, and import the file again.";
@@ -41,19 +37,11 @@ export function startImporting(imported) {
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
   proposing.startProposing();
-  onDefined(showColumns);
-}
-
-function showColumns() {
-  const keys = MEMBERS.map(({ key }) => key);
-  const listed = `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
-  byId("import-columns").textContent = listed;
+  onDefined(() => (byId("import-columns").textContent = MEMBERS.map(({ key }) => key).join(", ")));
 }
 
 /** Whether an import runs. */
-export function isImporting() {
-  return calls !== undefined;
-}
+export const isImporting = () => calls !== undefined;
 
 /** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
 function startDropping() {
@@ -84,32 +72,30 @@ function showError(text) {
   byId("file").setAttribute("aria-invalid", String(text !== ""));
 }
 
-/** The chosen file, and its format, if it can be imported. */
+/** The chosen file and its format, if it can be imported. */
 function chosenFile() {
+  showError("");
   const [file, ...others] = byId("file").files;
   const format = FORMATS[file?.name.split(".").at(-1).toLowerCase()];
   if (!file) showError("Choose a file first.");
   else if (others.length > 0) showError("Choose one file at a time.");
   else if (!format) showError("The name of the file must end in .csv, .json or .ndjson.");
-  else return { file, format };
-  return {};
+  else return [file, format];
+  return [];
 }
 
-function chosen() {
-  showError("");
-  const { file, format } = chosenFile();
-  proposing.examine(file, format);
-}
+const chosen = () => proposing.examine(...chosenFile());
 
 async function start(isCheck) {
   if (calls) return;
-  const { file, format } = chosenFile();
+  const [file, format] = chosenFile();
   if (!file) return byId("file").focus();
   calls = new AbortController();
   showRunning(true);
   let isSent = false;
   try {
-    if (!(await proposing.isReady(calls)) || !(isCheck || (await proposing.storeFields()))) return;
+    if (!(await proposing.isReady(calls))) return;
+    if (!isCheck) await proposing.storeFields();
     announce(`Importing ${file.name}.`);
     const parameters = { format, dry_run: isCheck, ...proposing.importParameters() };
     const options = { signal: calls.signal, progress: showProgress, isLenient: !proposing.leftOut() };
@@ -141,9 +127,9 @@ function showProgress(part) {
 }
 
 function showOutcome({ isDone, data, messages }, isCheck) {
-  const counts = COUNTS.flatMap(([key, title]) => {
+  const counts = COUNTS.flatMap((key) => {
     const count = Number(data?.[key] ?? 0);
-    return count > 0 ? `${count.toLocaleString("en")} ${title}` : [];
+    return count > 0 ? `${count.toLocaleString("en")} ${TITLES[key] ?? key}` : [];
   });
   const words = counts.length > 0 ? counts.join(", ") : "nothing to add";
   const done = isCheck ? "Checked, nothing was stored" : "Imported";

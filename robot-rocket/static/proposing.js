@@ -10,8 +10,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /** What can be done if the service does not store new fields, by its status. */
 const ADVICE = {
-  403: "Use a token that may define fields, or leave out what is new and clear the changes.",
-  412: "Another user has changed the fields meanwhile. Look at the columns again.",
+  403: ["Use a token that may define fields, or leave out what is new and clear the changes."],
+  412: ["The columns are shown for the new fields now. Look at them, and import again."],
 };
 
 /** What is known about the chosen file. `columns` has the key of a member for each heading, null if the column is left
@@ -38,14 +38,10 @@ export function examine(file, format) {
 }
 
 /** If that fails, the import tries again, and shows the error. */
-function examineAgain() {
-  ask().catch(() => {});
-}
+const examineAgain = () => ask().catch(() => {});
 
 /** What the ids of the file are for: "id", "name", "none", or empty if the user has not chosen yet. */
-function match() {
-  return byId("import-match").value;
-}
+const match = () => byId("import-match").value;
 
 /** Asks what the columns stand for, and shows the answer. */
 async function ask(calls = new AbortController()) {
@@ -89,9 +85,7 @@ function showPlan(messages) {
   showKept();
 }
 
-function selects() {
-  return [...byId("plan").querySelectorAll("select")];
-}
+const selects = () => [...byId("plan").querySelectorAll("select")];
 
 function row(heading, choice, changes) {
   const cells = [[choice], changes.map(shown)].map((parts) => element("td", {}, ...parts));
@@ -125,32 +119,25 @@ function shown({ field, reason }) {
 }
 
 /** The changes of fields that the user wants. */
-function kept() {
-  return plan.changes.filter(({ field }) => !plan.declined.has(field));
-}
+const kept = () => plan.changes.filter(({ field }) => !plan.declined.has(field));
 
 /** A check of the file would not know fields that are not stored yet. */
-function showKept() {
-  show(byId("import-check"), kept().length === 0);
-}
+const showKept = () => show(byId("import-check"), kept().length === 0);
 
 /** Whether the user has seen what is going to be imported, and has chosen what has to be chosen. */
 export async function isReady(calls) {
   const isSeen = plan.isKnown && plan.isFitting;
   if (plan.calls && !plan.isKnown) await ask(calls);
-  if (plan.ids !== undefined && match() === "") {
-    byId("plan-error").textContent = "Choose what the ids are for.";
-    byId("import-match").focus();
-    return false;
-  }
-  if (byId("plan").hidden || isSeen) return true;
-  selects()[0]?.focus();
+  const isChosen = plan.ids === undefined || match() !== "";
+  if (isChosen && (byId("plan").hidden || isSeen)) return true;
+  if (!isChosen) byId("plan-error").textContent = "Choose what the ids are for.";
+  (isChosen ? selects()[0] : byId("import-match"))?.focus();
   return false;
 }
 
-/** Stores the fields that the file needs and the user has not declined. Returns whether the file can be imported. */
+/** Stores the fields that the file needs and the user has not declined. */
 export async function storeFields() {
-  if (kept().length === 0) return true;
+  if (kept().length === 0) return;
   const { properties, required } = definition.document;
   const document = structuredClone(plan.document);
   for (const key of plan.declined) {
@@ -159,15 +146,12 @@ export async function storeFields() {
   }
   try {
     await redefine(document);
-    await ask();
-    return true;
   } catch (error) {
     if (error.status === 412) await refreshDefinition().then(() => ask());
-    const words = ["Nothing was imported.", ...error.messages, ADVICE[error.status] ?? ""];
-    byId("plan-error").textContent = words.join(" ");
-    if (error.needsToken) throw error;
-    return false;
+    error.messages.push(...(ADVICE[error.status] ?? []));
+    throw error;
   }
+  await ask();
 }
 
 /** The parameters of the import: what columns stand for, and which robots change. */

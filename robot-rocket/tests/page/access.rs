@@ -76,8 +76,7 @@ fn actions_wait_for_a_token_that_permits_them() {
     );
     visit.wait_for_text("#plan", "new field voice");
     visit.submit_import();
-    visit.wait_for_text("#plan-error", "Use a token that may define fields");
-    visit.wait_for_text("#token", "token");
+    visit.wait_for_text("#token-why", "Use a token that may define fields");
 }
 
 #[test]
