@@ -1,7 +1,7 @@
 // The form that adds a robot.
 
 import { announce } from "./announcements.js";
-import { add, namesakes, refreshDefinition } from "./api.js";
+import { add, namesakes } from "./api.js";
 import { whenBack } from "./connection.js";
 import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
@@ -55,11 +55,7 @@ async function submit() {
   } catch (error) {
     if (error.needsToken) requestToken(error, submit);
     else if (error.isTransient) unknown(error, draft);
-    else {
-      // The definition may have changed.
-      if (!fields.explain(error)) await refreshDefinition().catch(() => {});
-      showError(error);
-    }
+    else showError(error);
   } finally {
     isBusy = false;
   }
@@ -88,7 +84,7 @@ function done(robot, draft) {
 /** Without an answer, looks the robot up as soon as the server answers again. */
 function unknown(error, draft) {
   const words = "Whether the robot was added will be looked up as soon as the server answers.";
-  showError({ status: error.status, messages: [...error.messages, words] });
+  showError({ messages: [...error.messages, words] });
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
     const found = await namesakes(draft.name).catch(() => null);
@@ -97,6 +93,6 @@ function unknown(error, draft) {
     const isMissing = found && (found.length === 0 || !member("name").isUnique);
     const missing = "The robot was not added. Add it again.";
     const unclear = "Add the robot again: if its name is taken, it was added.";
-    showError({ status: 0, messages: [isMissing ? missing : unclear] });
+    showError({ messages: [isMissing ? missing : unclear] });
   });
 }

@@ -1,18 +1,20 @@
 // Client of the service's API.
 
 import { read, written } from "./json.js";
-import { FIRST_REVISION, bodyOf, define, definition, hasUnknown, robotOf, stored } from "./robot.js";
+import { bodyOf, define, definition, hasUnknown, robotOf } from "./robot.js";
 import { kept } from "./token.js";
 import { filterWithText } from "./view.js";
 
-/** An error answer of the service, with its messages. */
+/** An error answer of the service, with its messages, and the keys of the members that they are about. */
 export class ApiError extends Error {
   constructor(answer, value) {
-    const messages = messagesOf(answer, value);
-    super(messages.join(" "));
+    const unknown = [{ message: `The server answered ${answer.status}.` }];
+    const errors = Array.isArray(value?.errors) ? value.errors : unknown;
+    super(errors.map(({ message }) => message).join(" "));
     this.status = answer.status;
-    this.messages = messages;
-    this.needsToken = answer.headers.has("www-authenticate");
+    this.messages = errors.map(({ message }) => message);
+    this.keys = errors.map(({ field }) => field);
+    this.needsToken = answer.headers.get("www-authenticate") !== null;
     this.isTransient = isTransient(answer);
   }
 }
@@ -36,12 +38,12 @@ function isTransient({ status, headers }) {
 /** Milliseconds until a request times out, longer than any timeout of the service. */
 const TIMEOUT = 30_000;
 
-export const ROBOTS = "api/robots";
+export const ROBOTS = "v1/robots";
 
-const DEFINITION = "api/definition";
+const DEFINITION = "v1/definition";
 
-/** The parameter for all members, and the revision, which every change increases. */
-const ALL = ["fields", "*"];
+/** The maximum number of robots that the service returns or changes at a time. */
+export const LIMIT = 1000;
 
 /** The place before the first robot. A place is a cursor of the service, and the robot before it. */
 export const START = { cursor: "", robot: undefined };
@@ -51,7 +53,6 @@ export const START = { cursor: "", robot: undefined };
 export async function find(view, start, limit, signal) {
   // With a sort, the link to the next page has a cursor.
   const parameters = new URLSearchParams([
-    ALL,
     ["sort", view.sort],
     ["limit", limit],
     ...filterWithText(view),
@@ -67,25 +68,37 @@ export async function find(view, start, limit, signal) {
 /** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
 export async function summary(view, signal) {
   const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
-  const { data } = (await send("GET", target, { signal })).value;
-  const groups = data.groups.map(({ type, decade, count }) => {
+  const { value } = await send("GET", target, { signal });
+  const groups = value.groups.map(({ type, decade, count }) => {
     const year = decade === null ? undefined : BigInt(decade);
     return { type: type ?? "no type", decade: year, count: Number(count) };
   });
-  return { count: Number(data.count), groups };
+  return { count: Number(value.count), groups };
 }
 
 /** The robots with exactly this name. */
-export async function namesakes(name) {
-  const parameters = new URLSearchParams([ALL, ["name", name]]);
+export function namesakes(name) {
+  return foundBy([["name", name]]);
+}
+
+/** Those of some robots that there still are, as they are stored now. */
+export function current(robots) {
+  return foundBy(idsOf(robots));
+}
+
+async function foundBy(conditions) {
+  const parameters = new URLSearchParams([["limit", LIMIT], ...conditions]);
   return robotsOf((await send("GET", `${ROBOTS}?${parameters}`)).value);
 }
 
-/** The robot with this id, or undefined. */
+const idsOf = (robots) => robots.map(({ id }) => ["id", id]);
+
+/** The robot with this id. Without one, the status of the error is 404. */
 export async function get(id) {
-  const { data } = (await send("GET", `${ROBOTS}/${id}?fields=*`)).value;
-  return data && (await robotsOf([data]))[0];
+  return robotIn(await send("GET", `${ROBOTS}/${id}`));
 }
+
+const robotIn = async ({ value }) => (await robotsOf([value]))[0];
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
     read first. */
@@ -105,21 +118,41 @@ export async function refreshDefinition() {
 /** Replaces the definition unless it was changed meanwhile: then the status of the error is 412. */
 export async function redefine(document, dropsValues) {
   const target = dropsValues ? `${DEFINITION}?drop_values=true` : DEFINITION;
-  await send("PUT", target, { body: written(document), revision: definition.revision });
-  await refreshDefinition();
+  const options = { body: written(document), revision: definition.revision };
+  const { value, headers } = await send("PUT", target, options);
+  define(value, revisionIn(headers));
 }
 
-export async function add(draft) {
-  const { value } = await send("POST", ROBOTS, { body: bodyOf(draft) });
-  return { ...robotOf({ ...draft, ...value.data }), revision: FIRST_REVISION };
+export function add(draft) {
+  return store("POST", ROBOTS, draft);
 }
 
 /** Replaces a robot unless it was changed meanwhile: then the status of the error is 412. */
-export async function replace({ id, revision }, draft) {
-  const options = { body: bodyOf(draft), revision };
-  const { headers } = await send("PUT", `${ROBOTS}/${id}`, options);
-  const next = revisionIn(headers) ?? String(BigInt(revision) + 1n);
-  return { id, ...stored(draft), revision: next };
+export function replace({ id, revision }, draft) {
+  return store("PUT", `${ROBOTS}/${id}`, draft, revision);
+}
+
+/** Stores a robot, and returns it. If it is rejected, the definition may have changed. */
+async function store(method, path, draft, revision) {
+  const values = Object.entries(draft).filter(([, value]) => value !== "");
+  const body = bodyOf(Object.fromEntries(values));
+  try {
+    return await robotIn(await send(method, path, { body, revision }));
+  } catch (error) {
+    if ([400, 422].includes(error.status)) await refreshDefinition().catch(() => {});
+    throw error;
+  }
+}
+
+/** Changes some values of all robots, or of none. */
+export async function changeAll(robots, values) {
+  const type = "application/merge-patch+json";
+  await send("PATCH", `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`, { body: bodyOf(values), type });
+}
+
+/** Deletes all robots, or none. */
+export async function removeAll(robots) {
+  await send("DELETE", `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`);
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */
@@ -134,14 +167,12 @@ export async function probe() {
 
 /** The headers of every request. */
 export function commonHeaders() {
-  const headers = { Accept: "application/json" };
-  if (kept()) headers.Authorization = `Bearer ${kept()}`;
-  return headers;
+  return kept() ? { Authorization: `Bearer ${kept()}` } : {};
 }
 
-async function send(method, path, { body, revision, signal } = {}) {
+async function send(method, path, { body, type = "application/json", revision, signal } = {}) {
   const headers = commonHeaders();
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined) headers["Content-Type"] = type;
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   const timeout = AbortSignal.timeout(TIMEOUT);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
@@ -155,13 +186,38 @@ async function send(method, path, { body, revision, signal } = {}) {
     throw new NoAnswer();
   }
   const value = parsed(text);
-  if (answer.ok && value !== undefined) return { value, headers: answer.headers };
+  if (answer.status === 204 || (answer.ok && value !== undefined)) return { value, headers: answer.headers };
   throw new ApiError(answer, value);
 }
 
-function revisionIn(headers) {
-  return /\d+/.exec(headers.get("etag") ?? "")?.[0];
+/** Sends a file with these parameters of an import. `progress` is called with the part that was sent, from 0 to 1; with
+    `isLenient`, unknown columns are left out. Returns whether the service has accepted it, what it has
+    done (`data`, if it has done anything), and `messages` about records. Fails if what it has done is
+    unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
+export function upload(file, parameters, { signal, progress, isLenient } = {}) {
+  const request = new XMLHttpRequest();
+  request.open("POST", `${ROBOTS}/import?${new URLSearchParams(parameters)}`);
+  for (const [name, value] of Object.entries(commonHeaders())) request.setRequestHeader(name, value);
+  if (isLenient) request.setRequestHeader("Prefer", "handling=lenient");
+  return new Promise((resolve, reject) => {
+    request.upload.onprogress = ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 1);
+    request.onerror = () => reject(new NoAnswer());
+    request.onabort = () => reject(signal.reason);
+    request.onload = () => {
+      const value = parsed(request.responseText);
+      const headers = { get: (name) => request.getResponseHeader(name) };
+      const error = new ApiError({ status: request.status, headers }, value);
+      const isUnknown = request.status >= 500 && !value?.data;
+      if (error.needsToken || isUnknown) return reject(error);
+      if (request.status === 200) resolve({ isDone: true, data: value, messages: value.messages ?? [] });
+      else resolve({ isDone: false, data: value?.data, messages: error.messages });
+    };
+    signal?.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
 }
+
+const revisionIn = (headers) => /\d+/.exec(headers.get("etag") ?? "")?.[0];
 
 /** The value of an answer, or undefined if it is no JSON. */
 export function parsed(text) {
@@ -170,9 +226,4 @@ export function parsed(text) {
   } catch {
     return undefined;
   }
-}
-
-function messagesOf(answer, value) {
-  const messages = Array.isArray(value?.messages) ? value.messages.map(String) : [];
-  return messages.length > 0 ? messages : [`The server answered ${answer.status}.`];
 }

@@ -78,8 +78,7 @@ async function load(id) {
   try {
     const robot = await get(id);
     if (id !== shownId) return;
-    if (robot) showRobot(robot);
-    else showMissing(`There is no robot ${id}.`);
+    showRobot(robot);
   } catch (error) {
     if (id !== shownId) return;
     if (error.needsToken) return requestToken(error, () => load(id));

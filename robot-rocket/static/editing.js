@@ -101,7 +101,6 @@ export class Editing {
     } catch (error) {
       return this.#refused(error, draft);
     }
-    if (!other) return this.#showGone();
     this.robot = other;
     this.#fields.renew(other);
     // The same values: the answer to the own change may have been lost.
@@ -121,6 +120,6 @@ export class Editing {
     this.#isGone = true;
     this.#conflict?.element.remove();
     const message = "This robot was deleted meanwhile. Save adds it again, under a new id.";
-    this.#fields.showError({ status: 404, messages: [message] });
+    this.#fields.showError({ messages: [message] });
   }
 }

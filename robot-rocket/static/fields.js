@@ -10,9 +10,6 @@ const MAX_OPTIONAL = 6;
 /** What a box has that the browser cannot understand: the service reports it. */
 const NOT_UNDERSTOOD = "?";
 
-/** Statuses with which the service reports violations of the robot that was sent. */
-const STATUSES_OF_RULES = [400, 409, 500];
-
 let count = 0;
 
 export class Fields {
@@ -96,27 +93,15 @@ export class Fields {
   showError(error) {
     this.clear();
     const left = [];
-    for (const message of error.messages) {
-      const named = this.#namedIn(message);
-      const isOfField = STATUSES_OF_RULES.includes(error.status) && named.length === 1;
-      if (isOfField) named[0].setError(message);
+    error.messages.forEach((message, index) => {
+      const field = this.all.find(({ key }) => key === error.keys?.[index]);
+      if (field) field.setError(message);
       else left.push(message);
-    }
+    });
     this.general.textContent = left.join(" ");
     show(this.general, left.length > 0);
     for (const { isWrong, element } of this.all) if (isWrong) unfold(element);
     this.focus(this.all.find((field) => field.isWrong) ?? this.first);
-  }
-
-  /** Whether each message of an error is about a field here. */
-  explain({ messages }) {
-    return messages.every((message) => this.#namedIn(message).length > 0);
-  }
-
-  /** The fields that a message is about, by its beginning or else anywhere. */
-  #namedIn(message) {
-    const named = this.all.filter((field) => field.isNamedIn(message, BEGINNING));
-    return named.length > 0 ? named : this.all.filter((field) => field.isNamedIn(message, ""));
   }
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
@@ -129,9 +114,6 @@ export class Fields {
     for (const field of this.all) field.setError("");
   }
 }
-
-/** What the messages of the service have before the key of a member. */
-const BEGINNING = "^(?:The (?:robot )?|Value of field ')?";
 
 function unfold(shown) {
   const folding = shown.closest("details.more-fields");
@@ -176,10 +158,6 @@ export class Field {
 
   get isTyped() {
     return !this.#isKept && this.value !== "";
-  }
-
-  isNamedIn(message, before) {
-    return new RegExp(`${before}\\b${this.key}\\b`, "i").test(message);
   }
 
   get isWrong() {

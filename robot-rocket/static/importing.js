@@ -1,23 +1,21 @@
 // The import of a file that the user chooses or drops on the page.
 
 import { announce } from "./announcements.js";
-import { ApiError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
+import { upload } from "./api.js";
 import { byId, element, problems, show } from "./elements.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MEMBERS, OWN, onDefined } from "./robot.js";
+import * as proposing from "./proposing.js";
+import { MEMBERS, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson" };
 
 /** What the service counts, in the order in which it is shown. */
-const COUNTS = [
-  ["added", "added"],
-  ["replaced", "replaced"],
-  ["skipped", "skipped"],
-  ["failed", "failed"],
-  ["not_tried", "not tried"],
-];
+const COUNTS = ["added", "replaced", "unchanged", "skipped", "failed", "not_tried"];
+
+/** What some of them are called. */
+const TITLES = { replaced: "changed", not_tried: "not tried" };
 
 /** Replaces what the service says to programmers about names that are taken. */
 const ADVICE = "For names that are taken, choose above what to do, and import the file again.";
@@ -33,26 +31,17 @@ export function startImporting(imported) {
   startPanel("importing", () => byId("file"));
   byId("import").addEventListener("submit", (event) => {
     event.preventDefault();
-    start();
+    start(event.submitter === byId("import-check"));
   });
-  byId("file").addEventListener("change", () => showError(""));
+  byId("file").addEventListener("change", chosen);
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
-  onDefined(showColumns);
-}
-
-function showColumns() {
-  const keys = MEMBERS.map(({ key }) => key);
-  const listed = `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
-  byId("import-columns").textContent = listed;
-  const replaced = OWN.length > 0 ? "its other values" : "type and year";
-  byId("import-replaced").textContent = `replace ${replaced}`;
+  proposing.startProposing();
+  onDefined(() => (byId("import-columns").textContent = MEMBERS.map(({ key }) => key).join(", ")));
 }
 
 /** Whether an import runs. */
-export function isImporting() {
-  return calls !== undefined;
-}
+export const isImporting = () => calls !== undefined;
 
 /** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
 function startDropping() {
@@ -74,7 +63,7 @@ function startDropping() {
     byId("file").files = event.dataTransfer.files;
     byId("import").querySelector("[type=submit]").focus();
     byId("importing").scrollIntoView({ block: "nearest" });
-    showError(event.dataTransfer.files.length > 1 ? "Drop one file at a time." : "");
+    chosen();
   }));
 }
 
@@ -83,76 +72,48 @@ function showError(text) {
   byId("file").setAttribute("aria-invalid", String(text !== ""));
 }
 
-async function start() {
+/** The chosen file and its format, if it can be imported. */
+function chosenFile() {
+  showError("");
   const [file, ...others] = byId("file").files;
   const format = FORMATS[file?.name.split(".").at(-1).toLowerCase()];
-  if (calls) return;
   if (!file) showError("Choose a file first.");
   else if (others.length > 0) showError("Choose one file at a time.");
   else if (!format) showError("The name of the file must end in .csv, .json or .ndjson.");
-  else return send(file, format);
-  byId("file").focus();
+  else return [file, format];
+  return [];
 }
 
-async function send(file, format) {
+const chosen = () => proposing.examine(...chosenFile());
+
+async function start(isCheck) {
+  if (calls) return;
+  const [file, format] = chosenFile();
+  if (!file) return byId("file").focus();
   calls = new AbortController();
-  showError("");
   showRunning(true);
-  announce(`Importing ${file.name}.`);
-  const options = { signal: calls.signal, progress: showProgress };
+  let isSent = false;
   try {
-    showOutcome(await upload(file, format, byId("on-conflict").value, options));
+    if (!(await proposing.isReady(calls))) return;
+    if (!isCheck) await proposing.storeFields();
+    announce(`Importing ${file.name}.`);
+    const parameters = { format, dry_run: isCheck, ...proposing.importParameters() };
+    const options = { signal: calls.signal, progress: showProgress, isLenient: !proposing.leftOut() };
+    isSent = true;
+    showOutcome(await upload(file, parameters, options), isCheck);
   } catch (error) {
-    if (error.needsToken) requestToken(error, () => send(file, format));
-    else showInterrupted(error);
+    if (error.needsToken) requestToken(error, () => start(isCheck));
+    else showInterrupted(error, isSent);
   } finally {
     calls = undefined;
     showRunning(false);
   }
 }
 
-/** Imports a file. `progress` is called with the part that was sent, from 0 to 1. Returns whether
-    the service has accepted it, what it has done (`data`, if it has done anything), and `messages`
-    about records. Fails if what it has done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
-function upload(file, format, onConflict, { signal, progress }) {
-  const parameters = new URLSearchParams({ format, on_conflict: onConflict });
-  const request = new XMLHttpRequest();
-  request.open("POST", `${ROBOTS}/import?${parameters}`);
-  for (const [name, value] of Object.entries(commonHeaders())) {
-    request.setRequestHeader(name, value);
-  }
-  return new Promise((resolve, reject) => {
-    request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 1);
-    request.onerror = () => reject(new NoAnswer());
-    request.onabort = () => reject(signal.reason);
-    request.onload = () => {
-      const value = parsed(request.responseText);
-      const error = new ApiError(answerOf(request), value);
-      const isUnknown = request.status >= 500 && !value?.data;
-      if (error.needsToken || isUnknown) return reject(error);
-      const isDone = request.status === 200;
-      const messages = value?.messages ?? (isDone ? [] : error.messages);
-      resolve({ isDone, data: value?.data, messages });
-    };
-    signal.addEventListener("abort", () => request.abort());
-    request.send(file);
-  });
-}
-
-/** The parts of an answer that an error needs. */
-function answerOf(request) {
-  const headers = new Headers();
-  for (const name of ["retry-after", "www-authenticate"]) {
-    const value = request.getResponseHeader(name);
-    if (value !== null) headers.set(name, value);
-  }
-  return { status: request.status, headers };
-}
-
 function showRunning(isRunning) {
   show(byId("import-running"), isRunning);
   show(byId("import-stop"), isRunning);
-  byId("import").querySelector("[type=submit]").disabled = isRunning;
+  for (const button of byId("import").querySelectorAll("[type=submit]")) button.disabled = isRunning;
   if (!isRunning) return;
   show(byId("import-result"), false);
   showProgress(0);
@@ -165,21 +126,25 @@ function showProgress(part) {
   byId("import-words").textContent = part < 1 ? `${percent} % sent` : "Storing the last robots…";
 }
 
-function showOutcome({ isDone, data, messages }) {
-  const counts = COUNTS.flatMap(([key, title]) => {
+function showOutcome({ isDone, data, messages }, isCheck) {
+  const counts = COUNTS.flatMap((key) => {
     const count = Number(data?.[key] ?? 0);
-    return count > 0 ? `${count.toLocaleString("en")} ${title}` : [];
+    return count > 0 ? `${count.toLocaleString("en")} ${TITLES[key] ?? key}` : [];
   });
   const words = counts.length > 0 ? counts.join(", ") : "nothing to add";
-  const outcome = isDone ? "Imported" : "Stopped";
+  const done = isCheck ? "Checked, nothing was stored" : "Imported";
+  const outcome = isDone ? done : "Stopped";
+  const left = [...(proposing.leftOut() ?? []), ...(data?.ignored ?? [])];
+  if (left.length > 0) messages = [...messages, `Left out: ${left.join(", ")}.`];
   const title = isDone || data ? `${outcome}: ${words}.` : "Nothing was imported.";
   showResult(title, messages, Number(data?.failed ?? 0));
-  if (data) notifyImported();
+  if (data && !isCheck) notifyImported();
 }
 
-/** It is unknown how much was stored. */
-function showInterrupted(error) {
+/** If the file was sent, it is unknown how much was stored. */
+function showInterrupted(error, isSent) {
   const reasons = error.messages ?? ["You have stopped it."];
+  if (!isSent) return showResult("Nothing was imported.", reasons, 0);
   const advice =
     "What was stored before stays stored. To import the rest, choose “skip the robot”, and import " +
     "the file again.";

@@ -1,8 +1,7 @@
 // The list of robots, with actions on each: edit, delete, undo.
 
 import { announce, notice, offerUndo } from "./announcements.js";
-import { add } from "./api.js";
-import { erasedAll, reasonOf } from "./changes.js";
+import { add, current, remove } from "./api.js";
 import { whenBack } from "./connection.js";
 import { shownColumns } from "./columns.js";
 import { Editing } from "./editing.js";
@@ -253,20 +252,35 @@ function showAddedAgain(editing, robot) {
 async function erase(robot) {
   if (deleting.has(robot.id)) return;
   deleting.add(robot.id);
-  const [outcome] = await erasedAll([robot]);
-  deleting.delete(robot.id);
-  const { error } = outcome;
-  if (error?.needsToken) return requestToken(error, () => erase(robot));
-  settle(outcome);
-  if (!error) return offerUndo(robot, async () => showRestored(await add(robot)));
-  notice(robot, ` ${reasonOf(outcome, "deleted")}`);
+  try {
+    await remove(robot);
+    removeRow(robot);
+    offerUndo(robot, async () => showRestored(await add(robot)));
+  } catch (error) {
+    if (error.needsToken) requestToken(error, () => erase(robot));
+    else await notErased(robot, error);
+  } finally {
+    deleting.delete(robot.id);
+  }
+}
+
+/** Shows why a robot was not deleted, and the version of another user. */
+async function notErased(robot, error) {
+  const isOther = [404, 412].includes(error.status);
+  const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
+  settle(robot, now);
+  const unknown = error.isTransient ? ["Whether it was deleted is unknown. Try again."] : [];
+  const why = `. ${[...error.messages, ...unknown].join(" ")}`;
+  const other = ": another user has just changed it. Look, and try again.";
+  if (!now) notice(robot, " was deleted by another user.");
+  else notice(robot, ` was not deleted${isOther ? other : why}`);
   if (error.isTransient) whenBack(error, reopen);
 }
 
-/** Shows the outcome of a change. */
-function settle({ robot, current }) {
-  if (!current) removeRow(robot);
-  else if (current !== robot) showSaved(current);
+/** Shows a robot as it is stored now, if it is. */
+function settle(robot, now) {
+  if (!now) removeRow(robot);
+  else if (now !== robot) showSaved(now);
 }
 
 /** The current row of a robot, if it has one: while a request was under way, the list may have been

@@ -7,7 +7,7 @@ import { KINDS, kindOf } from "./kinds.js";
 /** The members that every catalogue has. */
 const BUILT_IN = ["name", "type", "year"];
 
-/** The document of the definition, as `api/definition` has it, and its revision; none if it needs a
+/** The document of the definition, as `v1/definition` has it, and its revision; none if it needs a
     token. */
 export let definition;
 
@@ -93,9 +93,6 @@ export function inNumber(count) {
   if (count === 0) return "no robots";
   return `${count.toLocaleString("en")} ${count === 1 ? "robot" : "robots"}`;
 }
-
-/** The revision of a new robot. */
-export const FIRST_REVISION = "1";
 
 /** A draft with an entry per member. */
 export function draftOf(valueOf) {

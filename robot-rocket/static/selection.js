@@ -1,7 +1,7 @@
 // The robots that are selected in the list, and the bar with what can be done with all of them.
 
 import { announce } from "./announcements.js";
-import { changedAll, erasedAll, reasonOf } from "./changes.js";
+import { LIMIT, changeAll, current, removeAll } from "./api.js";
 import { whenBack } from "./connection.js";
 import { byId, element, problems, show, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
@@ -31,7 +31,7 @@ let field;
 let isBusy = false;
 let listeners;
 
-/** Starts the bar. Of `notified`, `settle` is called with the outcome of each robot, `reload` after an outage, and
+/** Starts the bar. Of `notified`, `settle` is called with each robot that has changed and with its current version, `reload` if robots may have changed, and
     `focus` returns the element to focus when no robot is selected any more. */
 export function startSelection(notified) {
   listeners = notified;
@@ -45,7 +45,7 @@ export function startSelection(notified) {
   byId("changing").addEventListener("submit", change);
   byId("erasing").addEventListener("submit", (event) => {
     event.preventDefault();
-    run("deleted", erasedAll);
+    run("deleted", removeAll);
   });
   byId("table").addEventListener("keydown", (event) => {
     if (event.target.dataset.action !== "select" || selected.size === 0) return;
@@ -141,42 +141,52 @@ function change(event) {
     return field.box.focus();
   }
   const values = { [key]: field.value };
-  run("changed", (some, progress) => changedAll(some, values, progress));
+  run("changed", (some) => changeAll(some, values));
 }
 
-/** Does something with all selected robots. Those for which it fails stay selected. */
+/** Does something with all selected robots, or with none if other users have changed some. */
 async function run(verb, action) {
   if (isBusy) return;
   isBusy = true;
   const some = [...selected.values()];
-  byId("selection-result").replaceChildren();
-  const outcomes = await action(some, (count) => {
-    byId("selection-count").textContent = `${count} of ${inNumber(some.length)}…`;
-  });
-  isBusy = false;
-  const failures = outcomes.filter(({ error }) => error);
-  for (const outcome of outcomes) {
-    if (!outcome.error || !outcome.current) selected.delete(outcome.robot.id);
-    listeners.settle(outcome);
+  try {
+    if (some.length > LIMIT) throw new Error(`Select at most ${inNumber(LIMIT)}.`);
+    const changed = await refresh(some);
+    if (changed.length === 0) await action(some);
+    if (changed.length > 0) return showOutcome(`No robot was ${verb}. Look, and try again.`, changed);
+    clearSelection();
+    await refresh(some).catch(listeners.reload);
+    showOutcome(`${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(some.length)}.`);
+  } catch (error) {
+    if (error.needsToken) return requestToken(error, () => run(verb, action));
+    const { isTransient, messages = [error.message] } = error;
+    const words = isTransient ? `Whether the robots were ${verb} is unknown.` : `No robot was ${verb}.`;
+    showOutcome(words, messages.map((message) => [message]));
+    if (isTransient) whenBack(error, () => refresh(some).catch(listeners.reload));
+  } finally {
+    isBusy = false;
   }
-  for (const id of ["changing", "erasing"]) showPanel(id, false);
-  showOutcome(verb, some.length, outcomes.length, failures);
-  const { error } = failures.find(({ error }) => error.needsToken || error.isTransient) ?? {};
-  if (error?.needsToken) requestToken(error, () => run(verb, action));
-  else if (error) whenBack(error, listeners.reload);
 }
 
-function showOutcome(verb, count, tried, failures) {
-  const done = verb === "deleted" ? "Deleted" : "Changed";
-  const words = [`${done} ${inNumber(tried - failures.length)}.`];
-  if (failures.length > 0) words.push(`${failures.length} failed.`);
-  if (tried < count) words.push(`${count - tried} not tried.`);
-  const items = failures.map((outcome) => {
-    return element("li", {}, shownName(outcome.robot.name), ` ${reasonOf(outcome, verb)}`);
+/** Shows robots as they are stored now. Returns what other users have done with them. */
+async function refresh(some) {
+  const found = new Map((await current(some)).map((robot) => [robot.id, robot]));
+  const changed = some.filter(({ id, revision }) => found.get(id)?.revision !== revision);
+  return changed.map((robot) => {
+    const now = found.get(robot.id);
+    if (!now) selected.delete(robot.id);
+    else if (selected.has(robot.id)) selected.set(robot.id, now);
+    listeners.settle(robot, now);
+    return [shownName(robot.name), ` was ${now ? "changed" : "deleted"} by another user.`];
   });
-  const parts = items.length > 0 ? [element("h3", {}, words.join(" ")), problems(items)] : [];
+}
+
+function showOutcome(words, messages = []) {
+  for (const id of ["changing", "erasing"]) showPanel(id, false);
+  const items = messages.map((message) => element("li", {}, ...message));
+  const parts = items.length > 0 ? [element("h3", {}, words), problems(items)] : [];
   byId("selection-result").replaceChildren(...parts);
   showSelection();
   (items.length > 0 ? byId("selection-count") : listeners.focus()).focus({ preventScroll: true });
-  announce(words.join(" "));
+  announce(words);
 }

@@ -1,6 +1,6 @@
 // The page of a catalogue without robots.
 
-import { add } from "./api.js";
+import { upload } from "./api.js";
 import { announce } from "./announcements.js";
 import { whenBack } from "./connection.js";
 import { byId, element, show } from "./elements.js";
@@ -51,7 +51,7 @@ function parts() {
     const words = "Add the first one below, or import a file.";
     return [heading(`${TITLE}: nothing here yet`), element("p", {}, words)];
   }
-  const address = new URL("api/robots", location.href);
+  const address = new URL("v1/robots", location.href);
   const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
   const attributes = { type: "button", class: "main", onclick: fill };
   // Focusable, so that the arrow keys can scroll it in a narrow window.
@@ -67,11 +67,11 @@ function parts() {
 }
 
 async function fill() {
+  const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
   errorText.textContent = "";
   try {
-    for (const [name, type, year] of SAMPLES) {
-      await addUnlessThere({ name, type: TYPES[type], year });
-    }
+    const { isDone, messages } = await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
+    if (!isDone) throw Object.assign(new Error(), { messages });
   } catch (error) {
     if (error.needsToken) return requestToken(error, fill);
     errorText.textContent = error.messages.join(" ");
@@ -81,14 +81,4 @@ async function fill() {
   await reopen();
   byId("robots").focus();
   announce(`Added ${SAMPLES.length} sample robots.`);
-}
-
-/** Some may have been added before an outage. */
-async function addUnlessThere(robot) {
-  try {
-    await add(robot);
-  } catch (error) {
-    const isThere = error.messages.includes("The robot name must be unique");
-    if (!isThere) throw error;
-  }
 }

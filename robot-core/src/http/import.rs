@@ -10,8 +10,8 @@ use std::{
     sync::Arc,
 };
 
-use ::http::header::CONTENT_TYPE;
-use serde::Serialize;
+use ::http::{StatusCode, header::CONTENT_TYPE};
+use serde::{Serialize, Serializer};
 
 use super::{
     behaviour::Behaviour,
@@ -30,7 +30,7 @@ use crate::{
     model::{Definition, Violation, unknown},
     transfer::{
         Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome,
-        ProposedChange, ReadError, Records, import, import_atomically,
+        ProposedChange, ReadError, Records, Survey, import, import_atomically,
     },
 };
 
@@ -255,10 +255,20 @@ struct Counts {
 /// The definition that a file needs.
 #[derive(Serialize)]
 struct Proposed<'a> {
-    definition: &'a Definition,
-    /// What the columns stand for with this definition.
-    columns: BTreeMap<&'a str, Option<&'a str>>,
+    /// `None` if no definition fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<&'a Definition>,
+    columns: Fields<'a>,
     changes: &'a [ProposedChange],
+}
+
+/// The fields that the columns of a file stand for, in the order of the file.
+struct Fields<'a>(&'a Survey, &'a Columns);
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.fields(self.1))
+    }
 }
 
 impl Report {
@@ -279,15 +289,32 @@ impl Report {
         if catalogue.count(&Filter::all())? == 0 {
             survey = survey.for_empty_catalogue();
         }
-        let proposal = survey.propose(self.query.finds_choices);
-        let proposal =
-            proposal.map_err(|error| Failure::Malformed(vec![error.to_string().into()]))?;
-        let proposed = Proposed {
-            definition: &proposal.definition,
-            columns: survey.fields(&proposal.columns).collect(),
-            changes: &proposal.changes,
-        };
-        Ok(response::ok(render::data(behaviour, "OK", &proposed)))
+        match survey.propose(self.query.finds_choices) {
+            Ok(proposal) => {
+                let proposed = Proposed {
+                    definition: Some(&proposal.definition),
+                    columns: Fields(&survey, &proposal.columns),
+                    changes: &proposal.changes,
+                };
+                Ok(response::ok(render::data(behaviour, "OK", &proposed)))
+            }
+            // With the columns, so that the client can choose what they stand for.
+            Err(error) => {
+                let (status, errors) = (StatusCode::BAD_REQUEST, vec![error.to_string().into()]);
+                let data = Some(Proposed {
+                    definition: None,
+                    columns: Fields(&survey, survey.given()),
+                    changes: &[],
+                });
+                Ok(render::failed(
+                    behaviour,
+                    status,
+                    errors,
+                    data,
+                    &self.request_id,
+                ))
+            }
+        }
     }
 
     /// Imports the records, up to the last one or to a failure of the body or the store.

@@ -150,6 +150,12 @@ impl Survey {
         })
     }
 
+    /// The columns as they were given.
+    #[must_use]
+    pub fn given(&self) -> &Columns {
+        &self.meanings
+    }
+
     /// The survey for a catalogue without robots, in which no robot has a type yet.
     #[must_use]
     pub fn for_empty_catalogue(mut self) -> Self {

@@ -2,7 +2,7 @@
 
 use robot_core::{
     Definition,
-    transfer::{Format, ImportError, Records},
+    transfer::{Columns, Format, ImportError, Records},
 };
 
 /// The changes that are proposed for a file, and the records that fail with them.
@@ -190,4 +190,9 @@ fn proposal_fits_json() {
         let error = survey.propose(false).unwrap_err().to_string();
         assert!(error.starts_with(message), "{error}");
     }
+    // Records that change robots by their ids need no values.
+    let columns = Columns::of(Definition::built_in().clone()).with_ids();
+    let records = Records::new("id,year\n1,5\n".as_bytes(), Format::Csv).with_columns(columns);
+    let proposal = records.survey().unwrap().propose(false).unwrap();
+    assert!(proposal.changes.is_empty(), "{:?}", proposal.changes);
 }

@@ -70,6 +70,13 @@ fn actions_wait_for_a_token_that_permits_them() {
     visit.enter_token(WRITER);
     visit.wait_for_text("#import-outcome", "Imported: 1 added.");
     visit.wait_for_rows(2);
+    visit.choose(
+        "more.ndjson",
+        r#"{"name":"HAL","type":"virtual","year":1968,"voice":"calm"}"#,
+    );
+    visit.wait_for_text("#plan", "new field voice");
+    visit.submit_import();
+    visit.wait_for_text("#token-why", "Use a token that may define fields");
 }
 
 #[test]

@@ -64,10 +64,12 @@ impl Visit {
         self.assert_accessible("an edited row");
         self.overtake_edit();
         self.assert_accessible("a conflict");
-        self.import(
+        self.choose(
             "robots.csv",
             "name,type,year\nBender,toaster,1999\nK-9,droid,1977\n",
         );
+        self.keep_fields();
+        self.submit_import();
         self.wait_for_text("#import-outcome", "1 added, 1 failed");
         self.run("document.querySelector('#of-type input').click()");
         self.wait_for_text(".scope", "Whole catalogue");

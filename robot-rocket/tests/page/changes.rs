@@ -11,7 +11,7 @@ use crate::{
 fn empty_catalogue_offers_sample_robots() {
     let visit = Visit::of(&[]);
     visit.wait_for_text("#start", "No robots yet");
-    visit.wait_for_text("#start", "/api/robots");
+    visit.wait_for_text("#start", "/v1/robots");
     assert_eq!(visit.names(), [""; 0]);
     visit.press_on("Add sample robots");
     visit.wait_for_rows(9);
@@ -76,7 +76,7 @@ fn each_violation_is_shown_beside_its_field() {
     visit.press(&format!("Marvin{TAB}{TAB}-1{ENTER}"));
     for (field, message) in [
         ("name", "The robot name must be unique"),
-        ("type", "must be part of list: droid, mechanical, virtual"),
+        ("type", "type is required"),
         ("year", "The year cannot be less than zero"),
     ] {
         visit.wait_for_text(&format!("#add .of-{field} .error"), message);

@@ -116,7 +116,7 @@ fn robot_that_was_added_again_is_shown_once() {
 /// Makes every change fail, as on a full disk. Reads still reach the server.
 const FULL_DISK: &str = r#"
     const send = window.fetch;
-    const body = JSON.stringify({ status: "ERROR", messages: ["The disk is full"] });
+    const body = JSON.stringify({ errors: [{ message: "The disk is full" }] });
     const headers = { "Retry-After": "60" };
     window.fetch = (path, options) =>
         options.method === "GET" ? send(path, options)

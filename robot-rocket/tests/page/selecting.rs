@@ -69,7 +69,7 @@ fn robots_are_selected_and_deleted_by_keyboard() {
 }
 
 #[test]
-fn field_of_selected_robots_is_changed_and_failures_are_explained() {
+fn selected_robots_are_changed_together_or_not_at_all() {
     let visit = Visit::of(&["A", "B", "C", "D"]);
     visit.run("document.querySelector('thead .of-select input').click()");
     visit.call(
@@ -87,49 +87,69 @@ fn field_of_selected_robots_is_changed_and_failures_are_explained() {
     visit.press_on("Year");
     visit.wait_for_text("#changing .error", "Year is required.");
     visit.press(&format!("1980{ENTER}"));
-    visit.wait_for_text("#selection-result h3", "Changed 2 robots. 2 failed.");
+    visit.wait_for_text("#selection-result h3", "No robot was changed.");
     visit.wait_for_focus("selection-count");
     assert_eq!(
         visit.messages(),
         json!([
-            "B was not changed: another user has just changed it. Look, and try again.",
+            "B was changed by another user.",
             "C was deleted by another user.",
         ])
     );
     visit.wait_for_names(&["A", "B2", "D"]);
-    assert_eq!(visit.selected(), json!(["B2"]));
-    visit.assert_stores(r#"{"name":"B2","type":"virtual","year":1}"#);
+    assert_eq!(visit.selected(), json!(["A", "B2", "D"]));
+    visit.assert_stores(r#"{"name":"A","type":"droid","year":1977}"#);
     visit.assert_accessible("failures of a change");
-    // The robot that stays selected is known as it is stored now.
-    visit.press_on("changing-open");
-    visit.tab_to("Year");
-    visit.run("document.activeElement.value = ''");
-    visit.press(&format!("-1{ENTER}"));
-    visit.wait_for_text(
-        "#selection-result li",
-        "B2 was not changed. The year cannot be less than zero",
+    // The robots are known as they are stored now.
+    for (year, outcome) in [
+        ("-1", "No robot was changed."),
+        ("1980", "Changed 3 robots."),
+    ] {
+        visit.press_on("changing-open");
+        visit.tab_to("Year");
+        visit.run("document.activeElement.value = ''");
+        visit.press(&format!("{year}{ENTER}"));
+        visit.wait_for_announcement(outcome);
+        if year == "-1" {
+            let message = "The year cannot be less than zero (robots 1, 2, 4)";
+            visit.wait_for_text("#selection-result li", message);
+        }
+    }
+    assert_eq!(visit.selected(), json!([]));
+    assert_eq!(
+        visit.stored(),
+        r#"[{"name":"A","type":"droid","year":1980},{"name":"B2","type":"virtual","year":1980},{"name":"D","type":"droid","year":1980}]"#
     );
-    visit.press_on("changing-open");
-    visit.tab_to("Year");
-    visit.run("document.activeElement.value = ''");
-    visit.press(&format!("1980{ENTER}"));
-    visit.wait_for_announcement("Changed 1 robot.");
-    visit.assert_stores(r#"{"name":"B2","type":"virtual","year":1980}"#);
-    visit.assert_stores(r#"{"name":"D","type":"droid","year":1980}"#);
+    // Their new revisions are known, too.
+    visit.edit("B2");
+    visit.press(&format!("B{ENTER}"));
+    visit.wait_for_announcement("Saved B.");
 }
 
 #[test]
-fn outage_ends_a_change_of_many_robots() {
+fn many_robots_are_deleted_by_one_request_also_in_an_outage() {
     let visit = Visit::of_many(60);
     visit.wait_for_rows(60);
-    visit.run("document.querySelector('thead .of-select input').click()");
+    for head in ["thead", "tbody"] {
+        visit.run(&format!(
+            "document.querySelector('{head} .of-select input').click()"
+        ));
+    }
     visit.run(
-        "const send = window.fetch; let sent = 0; window.fetch = (path, options) => \
-         options.method === 'DELETE' && ++sent > 20 ? Promise.reject(new TypeError('down')) : send(path, options)",
+        "const send = window.fetch; window.sent = 0; window.fetch = async (path, options) => { \
+         const answer = await send(path, options); \
+         if (options.method === 'DELETE' && ++window.sent) throw new TypeError('down'); \
+         return answer; }",
     );
     visit.run("document.querySelector('#erasing').requestSubmit()");
-    visit.wait_for_text("#selection-result h3", "not tried.");
-    visit.wait_for_text("#selection-result li", "Whether it was deleted is unknown.");
-    visit.wait_for_rows(40);
-    visit.wait_for_text("#selection-count", "40 robots selected");
+    visit.wait_for_text(
+        "#selection-result h3",
+        "Whether the robots were deleted is unknown.",
+    );
+    visit.wait_for_text("#count", "1 robot");
+    visit.wait_for(
+        "no selection",
+        "return document.querySelector('#selection-count').textContent === 'no robots selected'",
+    );
+    assert_eq!(visit.run("return window.sent"), 1);
 }
