@@ -68,8 +68,9 @@ impl<'a> Targets<'a> {
         };
         for id in ids {
             let robot = match &id {
-                Ok(id) if !targets.seen.contains(id) => catalogue.get(*id)?,
-                _ => None,
+                Ok(id) if targets.seen.contains(id) => continue,
+                Ok(id) => catalogue.get(*id)?,
+                Err(_) => None,
             };
             if let Some(robot) = robot {
                 targets.push(robot, None);
