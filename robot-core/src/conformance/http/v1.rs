@@ -158,6 +158,8 @@ fn preference_chooses_the_response_to_a_change(session: &Session<'_>) {
                 (is_tagged, minimal.text()),
                 (!request.starts_with("DELETE"), String::new())
             );
+            let applied = minimal.header("preference-applied");
+            assert_eq!(applied, Some("return=minimal"));
             if request.starts_with("PATCH") {
                 let answer = send(session, &request, "return=representation");
                 assert_eq!(
