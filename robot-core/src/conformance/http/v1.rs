@@ -231,6 +231,8 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         DELETE /v1/robots?year=1977 -> 200 {"count":0}
         PATCH /v1/robots?id=$0 {"name":"R6"} -> 409 name: The robot name must be unique (robot $0)
         PATCH /v1/robots?id=$0 {"name":"R7"} -> 200 {"count":1}
+        PATCH /v1/robots?id=0 {"name":"R7"} -> 200 {"count":0}
+        PATCH /v1/robots?id=0 {"year":-1} -> 422 year: The year cannot be less than zero
         GET /v1/robots?fields=name -> 200 [{"name":"R6"},{"name":"R7"}]"#;
     assert_answers(session, &ids, "", requests);
 }
