@@ -206,7 +206,9 @@ fn ids_choose_robots(session: &Session<'_>) {
         GET /api/robots/export?fields=name&name=C-3PO&{query} -> 200 {{\"name\":\"C-3PO\"}}
         GET /v1/robots?fields=name&name=R2-D2{most} -> 200 [{{\"name\":\"R2-D2\"}}]
         GET /v1/robots?{beyond} -> 400 -: id must have at most 1000 different values
-        GET /v1/robots?id=0 -> 400 -: id must be a positive integer"
+        GET /v1/robots?id=99999999999999999999&id=0 -> 200 []
+        GET /v1/robots/summary?id=0 -> 200 {{\"count\":0,*
+        GET /v1/robots?id=x -> 400 -: id must be a positive integer"
         ),
     );
 }
