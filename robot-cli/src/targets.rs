@@ -38,10 +38,6 @@ pub(crate) fn check_choice(is_named: bool, is_filtered: bool) -> Result<(), Fail
     }
 }
 
-/// The number of robots whose revisions are compared. Database servers compare one at a time: 10,000 take longer
-/// than a transaction may.
-const MAX_COMPARED: usize = 1000;
-
 /// A change of robots.
 pub(crate) struct Targets<'a> {
     catalogue: &'a dyn Catalogue,
@@ -72,8 +68,9 @@ impl<'a> Targets<'a> {
         };
         for id in ids {
             let robot = match &id {
-                Ok(id) if !targets.seen.contains(id) => catalogue.get(*id)?,
-                _ => None,
+                Ok(id) if targets.seen.contains(id) => continue,
+                Ok(id) => catalogue.get(*id)?,
+                Err(_) => None,
             };
             if let Some(robot) = robot {
                 targets.push(robot, None);
@@ -133,10 +130,7 @@ impl<'a> Targets<'a> {
         }
         let (mut changed, mut failures) = (Vec::new(), self.missing);
         for chunk in self.robots.chunks(MAX_TOGETHER) {
-            let changes = chunk.iter().map(|(id, revision)| {
-                let revision = revision.filter(|_| self.robots.len() <= MAX_COMPARED);
-                change(*id, revision)
-            });
+            let changes = chunk.iter().map(|(id, revision)| change(*id, *revision));
             match self.catalogue.apply_all(changes.collect()) {
                 Ok(ids) => changed.extend(ids),
                 Err(error) => {

@@ -53,8 +53,8 @@ pub(crate) enum Command {
     /// Robots are chosen by an id, an exact name, or conditions. Fields without an option keep their values.
     /// One robot is printed when it is changed. Changing several robots needs confirmation: on a terminal the
     /// command shows them and asks, elsewhere it requires --yes. Up to 10,000 robots are changed all or
-    /// none, and more in steps of 10,000. If names or conditions choose up to 1,000 robots, all of them must
-    /// be unchanged since.
+    /// none, and more in steps of 10,000. If names or conditions choose robots, all of them must be unchanged
+    /// since.
     Update(update::UpdateArgs),
 
     /// Delete robots
@@ -62,8 +62,8 @@ pub(crate) enum Command {
     /// Robots are chosen by ids and exact names, or by conditions. Ids and names that no robot has are reported
     /// on standard error, the other robots are deleted, and the exit status is 1. Deleting several robots needs
     /// confirmation: on a terminal the command shows them and asks, elsewhere it requires --yes. Up to 10,000
-    /// robots are deleted all or none, and more in steps of 10,000. If names or conditions choose up to 1,000
-    /// robots, all of them must be unchanged since.
+    /// robots are deleted all or none, and more in steps of 10,000. If names or conditions choose robots, all
+    /// of them must be unchanged since.
     Delete(delete::DeleteArgs),
 
     /// Add robots from a file or standard input

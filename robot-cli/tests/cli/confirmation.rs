@@ -69,7 +69,7 @@ Delete these 2 robots? [y/N] ";
             shown,
             format!(
                 "{TWO}Deleted robot 1.\nDeleted robot 2.\n\
-                 error: No robot has the id 9\nerror: No robot has the id 1\n\
+                 error: No robot has the id 9\n\
                  List the robots with: robot-cli list\n"
             )
         );

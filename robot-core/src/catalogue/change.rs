@@ -46,6 +46,15 @@ impl Change {
         }
     }
 
+    /// The revision that the robot must have.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) const fn expected(&self) -> Option<Revision> {
+        match self {
+            Self::UpdateIf(_, revision, _) | Self::DeleteIf(_, revision) => Some(*revision),
+            Self::Insert(_) | Self::Update(..) | Self::Delete(_) => None,
+        }
+    }
+
     /// The draft of an insert.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) const fn draft(&self) -> Option<&ValidDraft> {

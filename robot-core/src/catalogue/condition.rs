@@ -1,6 +1,6 @@
 //! Conditions for the values of fields, as queries and commands name them.
 
-use crate::model::{Definition, Field, Kind, Member, Value};
+use crate::model::{Definition, Field, Kind, Member, ParseIdError, RobotId, Value};
 
 /// A way to compare a field, such as `year_from`.
 ///
@@ -127,6 +127,10 @@ impl Condition {
             self.comparison == Comparison::Is && may_be_missing && field.member() != Member::Name;
         if text.is_empty() && permits_none {
             return Ok(None);
+        }
+        if self == Self::ID && text.parse::<RobotId>() == Err(ParseIdError::NeverAssigned) {
+            // No robot has it, as no robot has this one.
+            return Ok(Some(Value::Integer(0)));
         }
         // A sign belongs to no value that cannot be negative.
         let has_sign = matches!(field.kind(), Kind::Integer { minimum: 0.., .. })

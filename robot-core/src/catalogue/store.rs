@@ -141,10 +141,9 @@ pub trait Catalogue: Send + Sync {
     /// Executes changes together: all of them take effect at one moment, or none does. Returns the
     /// ids of the robots that were added, changed or deleted, in the order of the changes.
     ///
-    /// Within that moment they take effect in any order. So change each robot once, and give each
-    /// name once; a name that one of the changes releases may count as taken for another. Apply up
-    /// to some ten thousand changes per call: other writers may be blocked meanwhile, for less than
-    /// a second.
+    /// Within that moment they take effect in their order: a change can take a name that one before it
+    /// releases. Change each robot once. Apply up to some ten thousand changes per call: other writers
+    /// may be blocked meanwhile, for a second or two.
     ///
     /// # Errors
     /// Those of [`start`](Self::start), for one of the changes that fail. None has taken

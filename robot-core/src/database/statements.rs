@@ -236,13 +236,12 @@ pub(super) async fn unindexed<C: Execute>(
         .await
 }
 
-/// Changes a robot, if it has the expected revision, and returns how many there are: 0 or 1.
-async fn update<C: Dialect>(
+/// Changes the robots that meet a condition, and returns how many there are.
+pub(super) async fn update<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
-    id: RobotId,
-    expected: Option<Revision>,
     changes: &ValidChanges,
+    condition: Fragment<'_>,
 ) -> QueryResult<usize> {
     let update = Fragment::new("UPDATE robots SET revision = revision + 1");
     let update = ChangedColumns::new(definition, changes).assign(update);
@@ -258,19 +257,17 @@ async fn update<C: Dialect>(
                 .sql(after)
         }
     };
-    connection
-        .change(update.sql(" WHERE ").then(is_robot(id, expected)))
-        .await
+    let update = update.sql(" WHERE ").then(condition);
+    connection.change(update).await
 }
 
-/// Deletes a robot, if it has the expected revision, and returns how many there were: 0 or 1.
-async fn delete<C: Execute>(
+/// Deletes the robots that meet a condition, and returns how many there were.
+pub(super) async fn delete<C: Execute>(
     connection: &mut C,
-    id: RobotId,
-    expected: Option<Revision>,
+    condition: Fragment<'_>,
 ) -> QueryResult<usize> {
     let delete = Fragment::new("DELETE FROM robots WHERE ");
-    connection.change(delete.then(is_robot(id, expected))).await
+    connection.change(delete.then(condition)).await
 }
 
 /// Whether a robot with this id exists now, also if another transaction has changed that since this one began.
@@ -288,25 +285,20 @@ pub(super) async fn apply<C: Dialect>(
 ) -> QueryResult<Result<RobotId>> {
     let (id, rows) = match change {
         Change::Insert(draft) => return connection.insert(definition, draft).await.map(assigned),
-        Change::Update(id, changes) => (
-            *id,
-            update(connection, definition, *id, None, changes).await?,
-        ),
-        Change::UpdateIf(id, revision, changes) => {
-            let updated = update(connection, definition, *id, Some(*revision), changes);
-            (*id, updated.await?)
+        Change::Update(id, changes) | Change::UpdateIf(id, _, changes) => {
+            let robot = is_robot(*id, change.expected());
+            (*id, update(connection, definition, changes, robot).await?)
         }
-        Change::Delete(id) => (*id, delete(connection, *id, None).await?),
-        Change::DeleteIf(id, revision) => (*id, delete(connection, *id, Some(*revision)).await?),
+        Change::Delete(id) | Change::DeleteIf(id, _) => {
+            let robot = is_robot(*id, change.expected());
+            (*id, delete(connection, robot).await?)
+        }
     };
     if rows > 0 {
         return Ok(Ok(id));
     }
     // The statement has decided. This look only finds out why it changed nothing.
-    let is_stale = match change {
-        Change::UpdateIf(..) | Change::DeleteIf(..) => exists(connection, id).await?,
-        _ => false,
-    };
+    let is_stale = change.expected().is_some() && exists(connection, id).await?;
     Ok(Err(if is_stale {
         Error::Stale(id)
     } else {

@@ -59,7 +59,7 @@ impl ApiSettings {
     /// The behaviour of a path below the base.
     pub(super) fn behaviour_of(&self, path: &str) -> Behaviour {
         match self.apis {
-            Apis::Both if path.starts_with("/v1/") => Behaviour::C,
+            Apis::Both if path == "/v1" || path.starts_with("/v1/") => Behaviour::C,
             Apis::Both | Apis::Contract => self.behaviour,
             Apis::V1 => Behaviour::C,
         }

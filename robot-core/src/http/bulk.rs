@@ -124,11 +124,13 @@ fn check(
         Err(rejection) => return Err(of_robots(catalogue.violations(rejection, id)?, robots)),
     };
     let value = |field: Field| changes.value(field).map(Value::into_owned);
-    let taken = if robots.len() > 1 {
-        let unique = definition.unique();
-        unique.filter(|field| value(*field).is_some()).collect()
-    } else {
-        catalogue.taken(definition, value, id)?
+    let taken = match robots {
+        [] => Vec::new(),
+        [_] => catalogue.taken(definition, value, id)?,
+        _ => {
+            let unique = definition.unique();
+            unique.filter(|field| value(*field).is_some()).collect()
+        }
     };
     match &*taken {
         [] => Ok(changes),

@@ -42,12 +42,15 @@ pub enum Failure {
     /// The request is malformed: a message for each error.
     #[error("{}", Message::joined(.0, "\n"))]
     Malformed(Vec<Message>),
-    /// No robot can have the id.
-    #[error("No robot has this id")]
-    NeverAssigned,
+    /// No robot has the id in the path.
+    #[error("No robot has the id {0}")]
+    NoSuchRobot(String),
     /// The robot does not have a revision of `If-Match`.
     #[error("{STALE}")]
     Stale,
+    /// The same for a robot that is read.
+    #[error("The robot was changed since it was read; read it again without If-Match")]
+    StaleRead,
     /// The robot exists, and `If-None-Match` has its revision or `*`.
     #[error(
         "The robot exists with a revision that If-None-Match excludes; read it again before you change it"
@@ -160,13 +163,14 @@ impl Failure {
             | Self::NotPermitted(AccessError::ReadOnlyToken | AccessError::NotDefiningToken) => {
                 Status::FORBIDDEN
             }
-            Self::Store(Error::NotFound(_)) | Self::NeverAssigned | Self::NoSuchPath(_) => {
+            Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) | Self::NoSuchPath(_) => {
                 Status::NOT_FOUND
             }
             Self::MethodNotAllowed(_) => Status::METHOD_NOT_ALLOWED,
             Self::Body(BodyError::TooSlow) => Status::REQUEST_TIMEOUT,
             Self::Store(Error::Stale(_) | Error::DefinitionStale)
             | Self::Stale
+            | Self::StaleRead
             | Self::Excluded => Status::PRECONDITION_FAILED,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooMany(_) => {
                 Status::PAYLOAD_TOO_LARGE

@@ -75,24 +75,29 @@ impl Reply {
 
     /// The response with what was changed, unless the client prefers none.
     pub(super) fn changed<T: Serialize>(&self, revision: Revision, data: &T) -> Response {
-        let mut response = match self.preferred {
+        let response = match self.preferred {
             Some(MINIMAL) => no_content(),
             _ => response::ok(render::data(self.behaviour, "OK", data)),
         };
-        if let Some(preferred) = self.preferred {
-            let applied = format!("return={preferred}");
-            response::set(response.headers_mut(), PREFERENCE_APPLIED, applied);
-        }
-        tagged(response, revision)
+        tagged(self.applied(response), revision)
     }
 
     /// The response to a deletion.
     pub(super) fn deleted(&self) -> Response {
-        if self.behaviour.is_contract() && self.preferred != Some(MINIMAL) {
-            done()
-        } else {
-            no_content()
+        match self.preferred {
+            Some(MINIMAL) => self.applied(no_content()),
+            _ if self.behaviour.is_contract() => done(),
+            _ => no_content(),
         }
+    }
+
+    /// The response, with the preference that took effect.
+    fn applied(&self, mut response: Response) -> Response {
+        if let Some(preferred) = self.preferred {
+            let applied = format!("return={preferred}");
+            response::set(response.headers_mut(), PREFERENCE_APPLIED, applied);
+        }
+        response
     }
 }
 

@@ -184,13 +184,14 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     let query = Query::read(call.query(), &definition, &ROBOT)?;
     let query = query.with_defaults(behaviour, &definition);
     let conditions = Conditions::of_read(call.headers())?;
-    let Some(id) = call.id() else {
-        return Ok(Pending::ready(not_found(behaviour)));
+    let id = match call.id() {
+        Ok(id) => id,
+        Err(failure) => return Ok(Pending::ready(not_found(failure, behaviour))),
     };
     let robot = call.service.catalogue.start_get(id);
     Ok(robot.map(move |robot| match robot? {
         Some(robot) => found(&robot, &query, &conditions, behaviour),
-        None => not_found(behaviour),
+        None => not_found(Error::NotFound(id).into(), behaviour),
     }))
 }
 
@@ -201,7 +202,8 @@ fn found(
     behaviour: Behaviour,
 ) -> HandlerResult {
     let revision = robot.revision();
-    conditions.match_revision(revision)?;
+    let matched = conditions.match_revision(revision);
+    matched.map_err(|_| Failure::StaleRead)?;
     if conditions.excludes(revision) {
         return Ok(tagged(
             response::whole(StatusCode::NOT_MODIFIED, Vec::new()),
@@ -214,11 +216,11 @@ fn found(
 }
 
 /// The answer without conditions: a robot that does not exist has no entity tag.
-fn not_found(behaviour: Behaviour) -> HandlerResult {
+fn not_found(failure: Failure, behaviour: Behaviour) -> HandlerResult {
     if behaviour.is_contract() {
         Ok(response::ok(envelope("NOT-FOUND", None::<()>, Vec::new())))
     } else {
-        Err(Failure::NeverAssigned)
+        Err(failure)
     }
 }
 
@@ -238,7 +240,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
     let definition = call.definition();
     let draft = draft_json::read(&definition, body, call.subject()).map_err(Failure::Malformed)?;
-    let id = call.id().ok_or(Failure::NeverAssigned)?;
+    let id = call.id()?;
     let changes = definition.validate(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
 }
@@ -248,7 +250,7 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
     let conditions = Conditions::of_change(call.headers())?;
     let changes = read_patch(call, &call.definition(), body)?;
-    let id = call.id().ok_or(Failure::NeverAssigned)?;
+    let id = call.id()?;
     match changes {
         Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
         changes => Ok(update(call, id, conditions, changes)),
@@ -281,7 +283,7 @@ pub(super) fn read_patch(
 /// early must not delete anything.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
-    let id = call.id().ok_or(Failure::NeverAssigned)?;
+    let id = call.id()?;
     let (reply, expectation) = (Reply::to(call), conditions.expectation());
     let delete = move |revision: Option<_>| match revision {
         Some(revision) => Change::DeleteIf(id, revision),

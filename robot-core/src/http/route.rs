@@ -17,7 +17,11 @@ use super::{
 };
 use crate::{
     catalogue::Pending,
-    model::{Definition, RobotId, draft_json::Subject},
+    model::{
+        Definition, RobotId,
+        draft_json::{BodyId, Subject},
+        excerpt,
+    },
 };
 
 /// A path template, and the handler of each method that it takes.
@@ -90,16 +94,23 @@ impl<'a> Call<'a> {
         self.head.uri.query().unwrap_or_default()
     }
 
-    /// The `{id}` of the path; `None` if no robot can have it.
-    pub(super) fn id(&self) -> Option<RobotId> {
-        str::from_utf8(self.parameter).ok()?.parse().ok()
+    /// The `{id}` of the path; an error if no robot can have it.
+    pub(super) fn id(&self) -> Result<RobotId, Failure> {
+        let text = String::from_utf8_lossy(self.parameter);
+        let id = text.parse();
+        id.map_err(|_| Failure::NoSuchRobot(excerpt(&text).into_owned()))
     }
 
     /// The body, for the parser.
     pub(super) fn subject(&self) -> Subject {
         Subject::Body {
             is_strict: self.is_strict,
-            id: self.id().filter(|_| !self.behaviour.is_contract()),
+            id: match self.id() {
+                _ if self.behaviour.is_contract() => BodyId::Ignored,
+                Ok(id) => BodyId::OfPath(id),
+                Err(_) if self.parameter.is_empty() => BodyId::Excluded,
+                Err(_) => BodyId::Ignored,
+            },
         }
     }
 

@@ -24,14 +24,27 @@ pub(crate) enum Subject {
         expect(dead_code, reason = "only records are read")
     )]
     Body {
-        /// Whether a member that is not a field is an error. An id and a revision never are, so that a robot
-        /// that was read can be sent back.
+        /// Whether a member that is not a field is an error. A revision never is, so that a robot that was read
+        /// can be sent back.
         is_strict: bool,
-        /// The id that the body must have, if it has one.
-        id: Option<RobotId>,
+        id: BodyId,
     },
     /// A record of a file, which has one line in most files.
     Record,
+}
+
+/// What the member `id` of a body may be.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "http"),
+    expect(dead_code, reason = "only records are read")
+)]
+pub(crate) enum BodyId {
+    Ignored,
+    /// Missing, because the store chooses the ids.
+    Excluded,
+    /// This one, or missing.
+    OfPath(RobotId),
 }
 
 impl Subject {
@@ -175,12 +188,14 @@ impl Members<'_> {
         let mut messages = Messages::new();
         let sent = self.get(Field::ID.name());
         let sent = sent.filter(|json| *json != "null");
-        if let (Some(id), Some(json)) = (id, sent)
-            && json.trim_matches('"').parse() != Ok(id)
-        {
-            let message = format!("id must be {id}, as in the path, or be left out");
-            messages.push(Message::about("id", message));
-        }
+        let message = sent.and_then(|json| match id {
+            BodyId::OfPath(id) if json.trim_matches('"').parse() != Ok(id) => {
+                Some(format!("id must be {id}, as in the path, or be left out"))
+            }
+            BodyId::Excluded => Some("id must be left out; the service chooses ids".to_owned()),
+            _ => None,
+        });
+        messages.extend(message.map(|message| Message::about("id", message)));
         if is_strict {
             let names: Vec<_> = definition.all().iter().map(|field| field.name()).collect();
             let members = self.in_order().into_iter().map(|(name, _)| name);
@@ -260,7 +275,7 @@ mod tests {
 
     const BODY: Subject = Subject::Body {
         is_strict: false,
-        id: None,
+        id: BodyId::Ignored,
     };
 
     fn messages(body: &[u8]) -> Vec<String> {

@@ -38,8 +38,6 @@ CONTRADICTIONS = {
     "spreadsheet=true needs format=csv",
     "year excludes year_from and year_to; give either it or them",
     "year_from must not be greater than year_to",
-    # The pattern of an id permits 0, and more than 64 bits.
-    "id must be a positive integer",
 }
 
 

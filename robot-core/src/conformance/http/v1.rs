@@ -96,7 +96,10 @@ fn v1_returns_data_without_an_envelope(session: &Session<'_>) {
         GET /v1/robots/search/2?fields=year -> 200 [{"year":9}]
         GET /v1/robots/summary?by=type -> 200 {"count":1,"groups":[{"type":"droid","count":1}]}
         DELETE /v1/robots/$0 -> 204
-        GET /v1/robots/$0 -> 404 -: No robot has this id
+        GET /v1/robots/$0 -> 404 -: No robot has the id $0
+        PATCH /v1/robots/$0 {"year":9} -> 404 -: No robot has the id $0
+        GET /v1/robots/0 -> 404 -: No robot has the id 0
+        PUT /v1/robots/0 {"id":"0","name":"R2","type":"droid","year":8} -> 404 -: No robot has the id 0
         POST /v1/robots/import?format=csv name,type,year\nA,droid,1\nB,droid,-1\n -> 200 {"added":1,"replaced":0,"skipped":0,"failed":1,"messages":["line 3: The year cannot be less than zero"]}
         POST /v1/robots/import?format=csv name,type,year\nB,droid,-1\n -> 422 -: line 2: The year cannot be less than zero
         GET /v1/robots/export?fields=name -> 200 *"#;
@@ -121,9 +124,12 @@ fn v1_failures_are_problem_details(session: &Session<'_>) {
         POST /v1/robots {"name":1,"makr":2,"yaer":3} -> 400 name: name must be a string|makr: 'makr' is not a field; the fields are name, type, year|yaer: 'yaer' is not a field; did you mean year?
         PUT /v1/robots/$0 {"name":"R5","type":"droid","year":1} -> 409 name: The robot name must be unique
         PATCH /v1/robots/$0 {"id":"0"} -> 400 id: id must be $0, as in the path, or be left out
+        PATCH /v1/robots?id=$0 {"id":"$0"} -> 400 id: id must be left out; the service chooses ids
+        POST /v1/robots {"id":"5","name":"R6","type":"droid","year":1} -> 400 id: id must be left out; the service chooses ids
         GET /v1/robots?limt=1 -> 400 -: 'limt' is not a parameter; did you mean limit?
         PUT /v1/robots -> 405 -: This path does not allow this method; allowed: GET, HEAD, POST, PATCH, DELETE, OPTIONS
-        GET /v1/robot -> 404 -: There is nothing at this path; the paths are *"#;
+        GET /v1/robot -> 404 -: There is nothing at this path; the paths are *
+        GET /v1 -> 404 -: There is nothing at this path; the paths are *"#;
     assert_answers(session, &ids, "", requests);
     let lenient = r#"POST /v1/robots?x=1 {"name":"HAL","type":"virtual","year":1,"x":1} -> 201 *"#;
     assert_answers(session, &ids, "handling=lenient", lenient);
@@ -158,6 +164,8 @@ fn preference_chooses_the_response_to_a_change(session: &Session<'_>) {
                 (is_tagged, minimal.text()),
                 (!request.starts_with("DELETE"), String::new())
             );
+            let applied = minimal.header("preference-applied");
+            assert_eq!(applied, Some("return=minimal"));
             if request.starts_with("PATCH") {
                 let answer = send(session, &request, "return=representation");
                 assert_eq!(
@@ -204,7 +212,9 @@ fn ids_choose_robots(session: &Session<'_>) {
         GET /api/robots/export?fields=name&name=C-3PO&{query} -> 200 {{\"name\":\"C-3PO\"}}
         GET /v1/robots?fields=name&name=R2-D2{most} -> 200 [{{\"name\":\"R2-D2\"}}]
         GET /v1/robots?{beyond} -> 400 -: id must have at most 1000 different values
-        GET /v1/robots?id=0 -> 400 -: id must be a positive integer"
+        GET /v1/robots?id=99999999999999999999&id=0 -> 200 []
+        GET /v1/robots/summary?id=0 -> 200 {{\"count\":0,*
+        GET /v1/robots?id=x -> 400 -: id must be a positive integer"
         ),
     );
 }
@@ -229,6 +239,8 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         DELETE /v1/robots?year=1977 -> 200 {"count":0}
         PATCH /v1/robots?id=$0 {"name":"R6"} -> 409 name: The robot name must be unique (robot $0)
         PATCH /v1/robots?id=$0 {"name":"R7"} -> 200 {"count":1}
+        PATCH /v1/robots?id=0 {"name":"R7"} -> 200 {"count":0}
+        PATCH /v1/robots?id=0 {"year":-1} -> 422 year: The year cannot be less than zero
         GET /v1/robots?fields=name -> 200 [{"name":"R6"},{"name":"R7"}]"#;
     assert_answers(session, &ids, "", requests);
 }

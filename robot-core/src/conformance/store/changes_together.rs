@@ -15,7 +15,9 @@ pub(super) const CASES: &[Case<Run>] = cases![
     changes_of_all_kinds_are_applied_together,
     no_changes_are_applied,
     failing_change_prevents_all,
+    changes_take_names_that_earlier_ones_release,
     many_changes_are_applied_together,
+    many_conditional_changes_are_applied_together,
     ids_of_changes_applied_together_are_not_reused,
     concurrent_equal_changes_succeed_once,
     concurrent_changes_of_the_same_robots_are_serial,
@@ -130,6 +132,58 @@ fn failing_change_prevents_all(catalogue: &dyn Catalogue) {
         &["new one", "new two", "renamed", "stale", "taken"],
     );
     assert!(get(catalogue, taken).is_some());
+}
+
+fn changes_take_names_that_earlier_ones_release(catalogue: &dyn Catalogue) {
+    let [a, b, c] = ["a", "b", "c"].map(|name| add(catalogue, name).id());
+    let rename_if = |id, name| Change::UpdateIf(id, Revision::FIRST, rename(name));
+    let changes = [
+        rename_if(c, "x"),
+        rename_if(a, "c"),
+        Change::Delete(b),
+        insert("b"),
+    ];
+    let too_early = [[1, 0, 2, 3], [0, 1, 3, 2]];
+    for order in too_early {
+        let changes = order.map(|index: usize| changes[index].clone());
+        let result = catalogue.apply_all(changes.to_vec());
+        assert_rejected(result, &[Violation::NAME_TAKEN]);
+        assert_found(catalogue, "", &["a", "b", "c"]);
+    }
+    let ids = ok(catalogue.apply_all(changes.to_vec()));
+    assert_eq!(ids[..3], [c, a, b]);
+    let robots = ok(catalogue.list());
+    let robots = robots.iter().map(|robot| (robot.name(), robot.id()));
+    assert!(robots.eq([("b", ids[3]), ("c", a), ("x", c)]));
+}
+
+fn many_conditional_changes_are_applied_together(catalogue: &dyn Catalogue) {
+    // More than a statement changes.
+    let ids = ok(catalogue.apply_all(inserts((0..1100).map(|n| n.to_string()))));
+    let update = |(index, id): (usize, &RobotId)| {
+        let year = year(if index < 1000 { 1 } else { 2 });
+        Change::UpdateIf(*id, Revision::FIRST, year)
+    };
+    let updates: Vec<_> = ids.iter().enumerate().map(update).collect();
+    assert_eq!(ok(catalogue.apply_all(updates.clone())), ids);
+    let delete = |id: &RobotId| Change::DeleteIf(*id, revision(2));
+    let deletes: Vec<_> = ids.iter().map(delete).collect();
+    ok(catalogue.update(ids[1050], year(3)));
+    let changed = ok(catalogue.list());
+    for changes in [updates, deletes] {
+        let result = catalogue.apply_all(changes);
+        assert!(matches!(result, Err(Error::Stale(_))), "{result:?}");
+        assert!(ok(catalogue.list()) == changed);
+    }
+    for (year, count) in [(1, 1000), (2, 99), (3, 1)] {
+        let robots = changed.iter();
+        let robots = robots.filter(|robot| robot.year() == Some(year));
+        assert_eq!(robots.count(), count);
+    }
+    let kept = Change::DeleteIf(ids[1050], revision(3));
+    let others = ids.iter().filter(|id| **id != ids[1050]).map(delete);
+    ok(catalogue.apply_all(others.chain([kept]).collect()));
+    assert_found(catalogue, "", &[]);
 }
 
 fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {

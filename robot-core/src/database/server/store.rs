@@ -1,6 +1,7 @@
 //! The catalogue on a database server, for every backend.
 
 use std::{
+    cell::Cell,
     io,
     sync::Arc,
     thread,
@@ -15,6 +16,7 @@ use super::{
     changes::{Changes, apply_all},
     connection::Connection,
     connector::Connector,
+    errors::is_read_only,
     lookups::{Key, Lookups},
     pool::{Kind, Pool},
     runtime::Runtime,
@@ -47,6 +49,10 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 /// The number of robots that are added to the search index together. Fewer, and searches compare those of other
 /// programs for longer; more, and changes wait longer for the rows.
 const INDEX_BATCH: i64 = 4000;
+
+/// How long no robots are added to the search index after the server has rejected that, because it can only be read.
+/// Longer, and searches are slower for longer after a failover.
+const READ_ONLY_PAUSE: Duration = Duration::from_secs(60);
 
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
@@ -81,7 +87,8 @@ impl<B: Backend> ServerStore<B> {
         let refresher = {
             let (pool, connector) = (Arc::clone(&pool), Arc::clone(&connector));
             let handle = handle.clone();
-            Refresher::start(move || handle.block_on(refresh(&pool, &connector)))
+            let rejected = Cell::new(None);
+            Refresher::start(move || handle.block_on(refresh(&pool, &connector, &rejected)))
         };
         let refresher = refresher.map_err(unusable)?;
         Ok(Self {
@@ -150,8 +157,12 @@ impl<B: Backend> ServerStore<B> {
 }
 
 /// Reads the definition, which another process may have changed, and adds robots to the search index that other
-/// programs have added, or whose own values were changed.
-async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>) {
+/// programs have added, or whose own values were changed. `rejected` is when the server has rejected that last.
+async fn refresh<B: Backend>(
+    pool: &Pool<B>,
+    connector: &Connector<B>,
+    rejected: &Cell<Option<Instant>>,
+) {
     // The definition is read with each new connection, too.
     if connector.has_outage() {
         return;
@@ -163,6 +174,10 @@ async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>) {
     if refreshed.await.is_err() {
         return;
     }
+    let is_recent = |rejected: Instant| rejected.elapsed() < READ_ONLY_PAUSE;
+    if rejected.get().is_some_and(is_recent) {
+        return;
+    }
     let definition = known.get();
     let index = async |connection: &mut Connection<B>| {
         let robots = unindexed(connection.inner(), INDEX_BATCH).await?;
@@ -171,7 +186,14 @@ async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>) {
         }
         connection.begin().await?;
         let indexed = connection.inner().index_all(&definition, &robots).await;
-        connection.end(indexed).await
+        match connection.end(indexed).await {
+            // As an error, it would replace the connections.
+            Err(error) if is_read_only(&error) => {
+                rejected.set(Some(Instant::now()));
+                Ok(())
+            }
+            result => result,
+        }
     };
     let _ = pool.execute(Kind::Write, index).await;
 }

@@ -53,7 +53,8 @@ impl Serialize for Property {
             }
             Kind::Choice(choices) => property.serialize_entry("enum", choices)?,
             Kind::Integer { minimum, maximum } => {
-                if minimum > i64::MIN {
+                // A built-in field without it has the minimum of the contract.
+                if minimum > i64::MIN || !field.is_own() {
                     property.serialize_entry("minimum", &minimum)?;
                 }
                 if maximum < i64::MAX {
