@@ -121,9 +121,8 @@ function showRunning(isRunning) {
 
 /** The service stores records while it receives them, so that the last ones are all that remains. */
 function showProgress(part) {
-  const percent = Math.floor(part * 100);
   byId("import-progress").value = part;
-  byId("import-words").textContent = part < 1 ? `${percent} % sent` : "Storing the last robots…";
+  byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : "Storing the last robots…";
 }
 
 function showOutcome({ isDone, data, messages }, isCheck) {

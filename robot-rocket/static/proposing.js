@@ -96,7 +96,7 @@ function row(heading, choice, changes) {
 function choice(heading) {
   const fields = MEMBERS.map(({ key, title }) => [key, title]);
   const key = plan.added[heading];
-  if (key && !member(key)) fields.push([key, `new field ${key}`]);
+  if (key && !member(key)) fields.push([key, `${key} (new)`]);
   const options = [...fields, ["", "leave out"]].map(([value, words]) => element("option", { value }, words));
   const onchange = ({ target }) => {
     plan.chosen[heading] = target.value || null;

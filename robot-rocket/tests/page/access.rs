@@ -74,7 +74,7 @@ fn actions_wait_for_a_token_that_permits_them() {
         "more.ndjson",
         r#"{"name":"HAL","type":"virtual","year":1968,"voice":"calm"}"#,
     );
-    visit.wait_for_text("#plan", "new field voice");
+    visit.wait_for_text("#plan", "voice (new)");
     visit.submit_import();
     visit.wait_for_text("#token-why", "Use a token that may define fields");
 }
