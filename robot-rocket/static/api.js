@@ -144,15 +144,17 @@ async function store(method, path, draft, revision) {
   }
 }
 
-/** Changes some values of all robots, or of none. */
-export async function changeAll(robots, values) {
-  const type = "application/merge-patch+json";
-  await send("PATCH", `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`, { body: bodyOf(values), type });
+/** Changes some values of all robots, or of none. Returns their number. */
+export function changeAll(robots, values) {
+  return forAll("PATCH", robots, { body: bodyOf(values), type: "application/merge-patch+json" });
 }
 
-/** Deletes all robots, or none. */
-export async function removeAll(robots) {
-  await send("DELETE", `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`);
+/** Deletes all robots, or none. Returns their number. */
+export const removeAll = (robots) => forAll("DELETE", robots);
+
+async function forAll(method, robots, options) {
+  const target = `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`;
+  return Number((await send(method, target, options)).value.count);
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */

@@ -61,8 +61,7 @@ async function ask(calls = new AbortController()) {
     if (key === "id") asked.ids = heading;
     else if (key && !member(key)) asked.added[heading] = key;
   }
-  const { definition: document, changes } = data;
-  Object.assign(asked, { isKnown: true, isFitting: isDone, document, changes });
+  Object.assign(asked, { isKnown: true, isFitting: isDone, document: data.definition, changes: data.changes });
   showPlan(messages);
 }
 

@@ -31,8 +31,8 @@ let field;
 let isBusy = false;
 let listeners;
 
-/** Starts the bar. Of `notified`, `settle` is called with each robot that has changed and with its current version, `reload` if robots may have changed, and
-    `focus` returns the element to focus when no robot is selected any more. */
+/** Starts the bar. Of `notified`, `settle` is called with each robot that has changed and its current version, `reload`
+    if robots may have changed, and `focus` returns the element to focus when no robot is selected. */
 export function startSelection(notified) {
   listeners = notified;
   startPanel("changing", () => byId("changing-member"));
@@ -152,11 +152,11 @@ async function run(verb, action) {
   try {
     if (some.length > LIMIT) throw new Error(`Select at most ${inNumber(LIMIT)}.`);
     const changed = await refresh(some);
-    if (changed.length === 0) await action(some);
     if (changed.length > 0) return showOutcome(`No robot was ${verb}. Look, and try again.`, changed);
+    const count = await action(some);
     clearSelection();
     await refresh(some).catch(listeners.reload);
-    showOutcome(`${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(some.length)}.`);
+    showOutcome(`${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(count)}.`);
   } catch (error) {
     if (error.needsToken) return requestToken(error, () => run(verb, action));
     const { isTransient, messages = [error.message] } = error;

@@ -23,11 +23,14 @@ impl Visit {
 fn narrow_screen_needs_no_horizontal_scrolling() {
     let long = "x".repeat(255);
     let visit = Visit::of(&["Marvin", &long]);
-    visit.import("robots.csv", &format!("name,type,year\n{long},toaster,x\n"));
-    visit.wait_for_text("#import-outcome", "Nothing was imported.");
     visit.add("late", "mechanical", "9223372036854775807");
     visit.reload();
     visit.wait_for_rows(3);
+    visit.choose(
+        "robots.csv",
+        &format!("name,type,year,{long}\n{long},toaster,1,\n"),
+    );
+    visit.keep_fields();
     for width in [320, 375, 700, 1000, 1600] {
         visit.set_width(width);
         visit.run("document.querySelector('[data-action=edit]').click()");

@@ -29,9 +29,10 @@ pub(crate) struct Visit {
 pub(crate) type Shown = [String; 3];
 
 impl Visit {
-    /// Opens the page of a catalogue with robots of these names.
+    /// Opens the page of a catalogue with robots of these names. The behaviour of the server, here B, concerns
+    /// `/api` only.
     pub(crate) fn of(names: &[&str]) -> Self {
-        let visit = Self::with(&[("DATABASE_URL", "memory:")]);
+        let visit = Self::with(&[("DATABASE_URL", "memory:"), ("ROCKET_BEHAVIOUR", "B")]);
         for name in names {
             visit.add(name, "droid", "1977");
         }
