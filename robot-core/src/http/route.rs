@@ -17,11 +17,7 @@ use super::{
 };
 use crate::{
     catalogue::Pending,
-    model::{
-        Definition, RobotId,
-        draft_json::{BodyId, Subject},
-        excerpt,
-    },
+    model::{Definition, RobotId, draft_json::Subject, excerpt},
 };
 
 /// A path template, and the handler of each method that it takes.
@@ -102,15 +98,11 @@ impl<'a> Call<'a> {
     }
 
     /// The body, for the parser.
-    pub(super) fn subject(&self) -> Subject {
+    pub(super) fn subject(&self) -> Subject<'a> {
         Subject::Body {
             is_strict: self.is_strict,
-            id: match self.id() {
-                _ if self.behaviour.is_contract() => BodyId::Ignored,
-                Ok(id) => BodyId::OfPath(id),
-                Err(_) if self.parameter.is_empty() => BodyId::Excluded,
-                Err(_) => BodyId::Ignored,
-            },
+            id: (!self.behaviour.is_contract())
+                .then(|| str::from_utf8(self.parameter).unwrap_or_default()),
         }
     }
 

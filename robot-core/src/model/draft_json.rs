@@ -17,7 +17,7 @@ use super::{
 
 /// What consists of the JSON, for messages about it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Subject {
+pub(crate) enum Subject<'a> {
     /// The body of a request.
     #[cfg_attr(
         not(feature = "http"),
@@ -27,27 +27,14 @@ pub(crate) enum Subject {
         /// Whether a member that is not a field is an error. A revision never is, so that a robot that was read
         /// can be sent back.
         is_strict: bool,
-        id: BodyId,
+        /// The id that the body must have, if it has one, as text: none may be sent if that is empty.
+        id: Option<&'a str>,
     },
     /// A record of a file, which has one line in most files.
     Record,
 }
 
-/// What the member `id` of a body may be.
-#[derive(Debug, Clone, Copy)]
-#[cfg_attr(
-    not(feature = "http"),
-    expect(dead_code, reason = "only records are read")
-)]
-pub(crate) enum BodyId {
-    Ignored,
-    /// Missing, because the store chooses the ids.
-    Excluded,
-    /// This one, or missing.
-    OfPath(RobotId),
-}
-
-impl Subject {
+impl Subject<'_> {
     fn message(self, text: impl fmt::Display) -> Messages {
         let subject = match self {
             Self::Body { .. } => "body",
@@ -83,7 +70,7 @@ impl Subject {
 pub(crate) fn read(
     definition: &Definition,
     bytes: &[u8],
-    subject: Subject,
+    subject: Subject<'_>,
 ) -> Result<Draft, Messages> {
     read_patch(definition, bytes, subject).map(|(draft, _)| draft)
 }
@@ -93,7 +80,7 @@ pub(crate) fn read(
 pub(crate) fn read_patch(
     definition: &Definition,
     bytes: &[u8],
-    subject: Subject,
+    subject: Subject<'_>,
 ) -> Result<(Draft, Vec<Field>), Messages> {
     let members = Members::parse(definition, bytes, subject)?;
     let read = read_values(definition, |field| members.get(field.name()));
@@ -124,7 +111,7 @@ impl<'a> Members<'a> {
     pub(crate) fn parse(
         definition: &Definition,
         bytes: &'a [u8],
-        subject: Subject,
+        subject: Subject<'_>,
     ) -> Result<Self, Messages> {
         let text = str::from_utf8(bytes).map_err(|error| {
             let byte = error.valid_up_to();
@@ -181,21 +168,22 @@ pub(crate) struct Members<'a> {
 
 impl Members<'_> {
     /// Messages about the members that are not fields which clients set.
-    fn check_others(&self, definition: &Definition, subject: Subject) -> Messages {
+    fn check_others(&self, definition: &Definition, subject: Subject<'_>) -> Messages {
         let Subject::Body { is_strict, id } = subject else {
             return Messages::new();
         };
         let mut messages = Messages::new();
         let sent = self.get(Field::ID.name());
         let sent = sent.filter(|json| *json != "null");
-        let message = sent.and_then(|json| match id {
-            BodyId::OfPath(id) if json.trim_matches('"').parse() != Ok(id) => {
-                Some(format!("id must be {id}, as in the path, or be left out"))
-            }
-            BodyId::Excluded => Some("id must be left out; the service chooses ids".to_owned()),
-            _ => None,
-        });
-        messages.extend(message.map(|message| Message::about("id", message)));
+        if let (Some(id), Some(json)) = (id, sent)
+            && (id.is_empty() || json.trim_matches('"').parse::<RobotId>() != id.parse())
+        {
+            let message = match id {
+                "" => "id must be left out; the service chooses ids".to_owned(),
+                id => format!("id must be {}, as in the path, or be left out", excerpt(id)),
+            };
+            messages.push(Message::about("id", message));
+        }
         if is_strict {
             let names: Vec<_> = definition.all().iter().map(|field| field.name()).collect();
             let members = self.in_order().into_iter().map(|(name, _)| name);
@@ -273,9 +261,9 @@ struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 mod tests {
     use super::*;
 
-    const BODY: Subject = Subject::Body {
+    const BODY: Subject<'_> = Subject::Body {
         is_strict: false,
-        id: BodyId::Ignored,
+        id: None,
     };
 
     fn messages(body: &[u8]) -> Vec<String> {

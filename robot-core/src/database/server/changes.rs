@@ -1,7 +1,7 @@
 //! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -84,21 +84,15 @@ impl<B: Backend> Work<B> for Changes {
             && are_inserts
             && let Some(connection) = connection.autocommit()
         {
-            return apply(connection, definition, changes, &HashMap::new(), deadline).await;
+            return apply(connection, definition, changes, deadline).await;
         }
         connection.begin().await?;
-        let compared = changes.iter();
-        let compared = compared.filter(|change| !matches!(change, Change::Update(..)));
-        let results = async |connection: &mut B| {
-            let robots = lock_robots(connection, compared.filter_map(Change::id)).await?;
-            apply(connection, definition, changes, &robots, deadline).await
-        };
-        let results = results(connection.inner()).await;
+        let results = apply(connection.inner(), definition, changes, deadline).await;
         connection.end(results).await
     }
 }
 
-/// Applies changes, all or none of them, with the last statement before the deadline.
+/// Applies changes in the same way, all or none of them, with the last statement before the deadline.
 pub(super) async fn apply_all<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
@@ -106,33 +100,41 @@ pub(super) async fn apply_all<B: Backend>(
     deadline: Instant,
 ) -> QueryResult<Vec<RobotId>> {
     connection.begin().await?;
-    let ids = async |connection: &mut B| {
-        let robots = lock_robots(connection, changes.iter().filter_map(Change::id)).await?;
-        if !depend_on_order(definition, changes, &robots) {
-            let results = apply(connection, definition, changes, &robots, deadline).await?;
-            return results.into_iter().collect::<Result<_>>().map_err(wrap);
-        }
-        let mut ids = Vec::with_capacity(changes.len());
-        for change in changes {
-            check_deadline(deadline)?;
-            let result = apply_separately(connection, definition, change).await?;
-            ids.push(result.map_err(wrap)?);
-        }
-        Ok(ids)
-    };
-    let ids = ids(connection.inner()).await;
+    let results = apply(connection.inner(), definition, changes, deadline).await;
+    let ids = results.and_then(|results| {
+        let ids: Result<_> = results.into_iter().collect();
+        ids.map_err(wrap)
+    });
     connection.end(ids).await
 }
 
-/// The robots with these ids, which no other transaction changes before this one ends. They are locked in the order
+/// Applies changes in a transaction. None of them has been acknowledged, so that any order is right, unless it decides
+/// which of them succeed.
+async fn apply<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    changes: &[Change],
+    deadline: Instant,
+) -> QueryResult<Vec<Result<RobotId>>> {
+    let robots = lock_robots(connection, changes).await?;
+    if !depend_on_order(definition, changes, &robots) {
+        return apply_together(connection, definition, changes, &robots, deadline).await;
+    }
+    let mut results = Vec::with_capacity(changes.len());
+    for change in changes {
+        results.push(apply_separately(connection, definition, change, deadline).await?);
+    }
+    Ok(results)
+}
+
+/// The robots that are changed, which no other transaction changes before this one ends. They are locked in the order
 /// of their ids, which makes deadlocks between servers rare.
 async fn lock_robots<B: Backend>(
     connection: &mut B,
-    ids: impl Iterator<Item = RobotId>,
+    changes: &[Change],
 ) -> QueryResult<HashMap<RobotId, Robot>> {
-    let mut ids: Vec<_> = ids.map(RobotId::get).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    let ids = changes.iter().filter_map(Change::id).map(RobotId::get);
+    let ids: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
     let mut robots = HashMap::new();
     for ids in ids.chunks(ROWS) {
         let query = select(ROBOT, Some(has_id_of(ids))).sql(" ORDER BY robots.id FOR UPDATE");
@@ -142,67 +144,60 @@ async fn lock_robots<B: Backend>(
     Ok(robots)
 }
 
-/// Whether a change sets a unique value that another robot has, which is changed, too.
+/// Whether a robot is changed twice, or gets a unique value of another robot that is changed.
 fn depend_on_order(
     definition: &Definition,
     changes: &[Change],
     robots: &HashMap<RobotId, Robot>,
 ) -> bool {
-    definition.unique().any(|field| {
-        let holders = robots.values().filter_map(|robot| {
+    let mut ids = HashSet::new();
+    let mut all = changes.iter().filter_map(Change::id);
+    let is_taken = |field| {
+        let values = robots.values().filter_map(|robot| {
             let value = robot.value_of(field)?;
             Some((value.to_string(), robot.id()))
         });
-        let holders: HashMap<_, _> = holders.collect();
+        let holders: HashMap<_, _> = values.collect();
         changes.iter().any(|change| {
             let value = change.value(field).map(|value| value.to_string());
             let holder = value.and_then(|value| holders.get(&value));
             holder.is_some_and(|holder| Some(*holder) != change.id())
         })
-    })
+    };
+    !all.all(|id| ids.insert(id)) || definition.unique().any(is_taken)
 }
 
-/// Applies changes in a transaction, by as few statements as possible: deletes, updates, further changes of the same
-/// robots, and inserts. None of them has been acknowledged, so that any order is right. Of the robots that were
-/// locked, a missing one does not exist; changes that expect a revision, and deletes, need them. Names are inserted
-/// in their order, which makes deadlocks between servers rare.
+/// Applies changes in a transaction, by as few statements as possible, if all robots to change are locked.
 ///
 /// Inserts come last: a name that is taken is then held by a committed row, not by one that this transaction
 /// has inserted.
-async fn apply<B: Backend>(
+async fn apply_together<B: Backend>(
     connection: &mut B,
     definition: &Definition,
     changes: &[Change],
-    locked: &HashMap<RobotId, Robot>,
+    robots: &HashMap<RobotId, Robot>,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
     let mut results = BTreeMap::new();
-    let (mut inserts, mut others): (Vec<_>, Vec<_>) = changes
-        .iter()
-        .enumerate()
-        .partition(|(_, change)| change.id().is_none());
-    // Stable: the changes of a robot stay in their order, and of inserts of the same name, the first one succeeds.
-    others.sort_by_key(|(_, change)| change.id());
-    inserts.sort_by_key(|(_, change)| change.draft().map(ValidDraft::name));
-    let (mut deletes, mut updates, mut seen) = (Vec::new(), BTreeMap::new(), HashSet::new());
-    let mut separate = Vec::new();
-    for (place, change) in others {
-        let Some(id) = change.id().filter(|id| seen.insert(*id)) else {
-            separate.push((place, change));
+    let (mut inserts, mut updates, mut deletes) = (Vec::new(), BTreeMap::new(), Vec::new());
+    for (place, change) in changes.iter().enumerate() {
+        let Some(id) = change.id() else {
+            inserts.push((place, change));
             continue;
         };
-        let revision = locked.get(&id).map(Robot::revision);
-        let is_expected = change
-            .expected()
-            .is_none_or(|expected| revision == Some(expected));
+        let revision = robots.get(&id).map(Robot::revision);
         let result = match change {
-            Change::Update(_, changes) | Change::UpdateIf(_, _, changes) if is_expected => {
-                updates.insert(id, changes);
-                separate.push((place, change));
+            _ if revision.is_none() => Err(Error::NotFound(id)),
+            _ if change
+                .expected()
+                .is_some_and(|expected| revision != Some(expected)) =>
+            {
+                Err(Error::Stale(id))
+            }
+            Change::Update(_, values) | Change::UpdateIf(_, _, values) => {
+                updates.insert(id, (place, change, values));
                 continue;
             }
-            _ if revision.is_none() => Err(Error::NotFound(id)),
-            _ if !is_expected => Err(Error::Stale(id)),
             _ => {
                 deletes.push(id.get());
                 Ok(id)
@@ -214,82 +209,59 @@ async fn apply<B: Backend>(
         check_deadline(deadline)?;
         statements::delete(connection, has_id_of(ids)).await?;
     }
-    let mut updated = update_equal(connection, definition, &updates, locked, deadline).await?;
-    updates.retain(|id, _| !updated.contains(id));
-    updated.extend(connection.update_free(definition, updates).await?);
-    for (place, change) in separate {
-        let result = match change.id().filter(|id| updated.remove(id)) {
-            Some(id) => Ok(id),
-            None => {
-                check_deadline(deadline)?;
-                apply_separately(connection, definition, change).await?
-            }
+    let values = updates.iter().map(|(id, (_, _, values))| (*id, *values));
+    let updated = update_together(connection, definition, values.collect(), deadline).await?;
+    for (id, (place, change, _)) in updates {
+        let result = if updated.contains(&id) {
+            Ok(id)
+        } else {
+            apply_separately(connection, definition, change, deadline).await?
         };
         results.insert(place, result);
     }
-    results.extend(insert_all(connection, definition, inserts, deadline).await?);
+    // Stable: of inserts of the same name, the first one succeeds. Their order makes deadlocks between servers rare.
+    inserts.sort_by_key(|(_, change)| change.draft().map(ValidDraft::name));
+    let drafts = inserts.iter().filter_map(|(_, change)| change.draft());
+    let drafts: Vec<_> = drafts.collect();
+    if !drafts.is_empty() {
+        check_deadline(deadline)?;
+        let ids = connection.insert_all(definition, &drafts, deadline).await?;
+        for ((place, change), id) in inserts.into_iter().zip(ids) {
+            let result = match id {
+                Some(id) => assigned(id),
+                None if definition.has_only_unique_names() => Err(Violation::NAME_TAKEN.into()),
+                None => apply_separately(connection, definition, change, deadline).await?,
+            };
+            results.insert(place, result);
+        }
+    }
     Ok(results.into_values().collect())
 }
 
-/// Applies inserts, and returns their results, each with its place.
-async fn insert_all<B: Backend>(
+/// Changes locked robots by few statements, and returns the ids of those that it has changed: all, if they get the
+/// same values.
+async fn update_together<B: Backend>(
     connection: &mut B,
     definition: &Definition,
-    inserts: Vec<(usize, &Change)>,
-    deadline: Instant,
-) -> QueryResult<Vec<(usize, Result<RobotId>)>> {
-    let drafts = inserts.iter().filter_map(|(_, change)| change.draft());
-    let drafts: Vec<_> = drafts.collect();
-    let mut results = Vec::with_capacity(drafts.len());
-    if drafts.is_empty() {
-        return Ok(results);
-    }
-    check_deadline(deadline)?;
-    let ids = connection.insert_all(definition, &drafts, deadline).await?;
-    for ((place, change), id) in inserts.into_iter().zip(ids) {
-        let result = match id {
-            Some(id) => assigned(id),
-            None if definition.has_only_unique_names() => Err(Violation::NAME_TAKEN.into()),
-            None => {
-                check_deadline(deadline)?;
-                apply_separately(connection, definition, change).await?
-            }
-        };
-        results.push((place, result));
-    }
-    Ok(results)
-}
-
-/// Changes the locked robots of which several get the same values, by few statements, and returns their ids: not
-/// unique values.
-async fn update_equal<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    updates: &BTreeMap<RobotId, &ValidChanges>,
-    locked: &HashMap<RobotId, Robot>,
+    updates: BTreeMap<RobotId, &ValidChanges>,
     deadline: Instant,
 ) -> QueryResult<HashSet<RobotId>> {
-    let is_free = |changes: &ValidChanges| {
-        let mut unique = definition.unique();
-        unique.all(|field| changes.value(field).is_none())
+    let is_shared = |values: &&ValidChanges| {
+        updates.len() > 1
+            && updates.values().all(|other| other == values)
+            && definition
+                .unique()
+                .all(|field| values.value(field).is_none())
     };
-    let updates: Vec<_> = updates
-        .iter()
-        .filter(|(id, _)| locked.contains_key(id))
-        .collect();
-    let mut updated = HashSet::new();
-    for equal in updates.chunk_by(|one, other| one.1 == other.1) {
-        if equal.len() == 1 || !is_free(equal[0].1) {
-            continue;
-        }
-        for chunk in equal.chunks(ROWS) {
-            check_deadline(deadline)?;
-            let ids: Vec<_> = chunk.iter().map(|(id, _)| id.get()).collect();
-            statements::update(connection, definition, chunk[0].1, has_id_of(&ids)).await?;
-            updated.extend(chunk.iter().map(|(id, _)| **id));
-        }
+    let Some(values) = updates.values().next().copied().filter(is_shared) else {
+        return connection.update_free(definition, updates).await;
+    };
+    let ids: Vec<_> = updates.keys().map(|id| id.get()).collect();
+    for ids in ids.chunks(ROWS) {
+        check_deadline(deadline)?;
+        statements::update(connection, definition, values, has_id_of(ids)).await?;
     }
-    Ok(updated)
+    Ok(updates.into_keys().collect())
 }
 
 /// Applies a change in a transaction, of which a unique value costs nothing but the change.
@@ -297,7 +269,9 @@ async fn apply_separately<B: Backend>(
     connection: &mut B,
     definition: &Definition,
     change: &Change,
+    deadline: Instant,
 ) -> QueryResult<Result<RobotId>> {
+    check_deadline(deadline)?;
     let is_set = |field| change.value(field).is_some();
     if !B::NEEDS_SAVEPOINTS {
         return apply_alone(connection, definition, change).await;
