@@ -36,7 +36,7 @@ pub(super) fn select<'a>(columns: &str, condition: Option<Fragment<'a>>) -> Frag
 }
 
 /// The condition that a robot has an id, and a revision if one is given.
-fn is_robot(id: RobotId, revision: Option<Revision>) -> Fragment<'static> {
+pub(super) fn is_robot(id: RobotId, revision: Option<Revision>) -> Fragment<'static> {
     let has_id = Fragment::new("robots.id = ").number(id.get());
     match revision {
         Some(revision) => has_id.sql(" AND robots.revision = ").number(revision.get()),

@@ -15,11 +15,9 @@ use crate::{
     database::{
         dialect::Dialect,
         errors::wrap,
-        fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
-        schema::SearchTexts,
     },
-    model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, RobotId, ValidChanges, ValidDraft},
 };
 use diesel::QueryResult;
 
@@ -75,34 +73,6 @@ pub(super) trait Backend: Dialect + 'static {
     /// Sets the time limits of the next statements, as far as the server has them. Those of a commit
     /// are not limited.
     fn set_limits(&mut self, limits: Limits) -> impl Future<Output = QueryResult<()>> + Send;
-
-    /// Adds robots without a search text to the search index, unless they were changed. By default with
-    /// a statement for each.
-    fn index_all(
-        &mut self,
-        definition: &Definition,
-        robots: &[Robot],
-    ) -> impl Future<Output = QueryResult<()>> + Send {
-        async move {
-            for robot in robots {
-                let SearchTexts { name, own } = SearchTexts::of(definition, robot.values());
-                let update = Fragment::new("UPDATE robots SET search_text = ")
-                    .text(name.unwrap_or_default());
-                let update = match own {
-                    Some(own) => update.sql(", own_text = ").text(own),
-                    None => update.sql(", own_text = NULL"),
-                };
-                let update = update
-                    .sql(" WHERE search_text IS NULL AND id = ")
-                    .number(robot.id().get());
-                let update = update
-                    .sql(" AND revision = ")
-                    .number(robot.revision().get());
-                self.change(update).await?;
-            }
-            Ok(())
-        }
-    }
 
     /// Inserts robots, except those with values that others have, and returns the new ids in the order of
     /// the drafts. If this takes several statements, the last one begins before the deadline.

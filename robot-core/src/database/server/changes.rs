@@ -108,25 +108,6 @@ pub(super) async fn apply_all<B: Backend>(
     connection.end(ids).await
 }
 
-/// Applies changes in a transaction. None of them has been acknowledged, so that any order is right, unless it decides
-/// which of them succeed.
-async fn apply<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    changes: &[Change],
-    deadline: Instant,
-) -> QueryResult<Vec<Result<RobotId>>> {
-    let robots = lock_robots(connection, changes).await?;
-    if !depend_on_order(definition, changes, &robots) {
-        return apply_together(connection, definition, changes, &robots, deadline).await;
-    }
-    let mut results = Vec::with_capacity(changes.len());
-    for change in changes {
-        results.push(apply_separately(connection, definition, change, deadline).await?);
-    }
-    Ok(results)
-}
-
 /// The robots that are changed, which no other transaction changes before this one ends. They are locked in the order
 /// of their ids, which makes deadlocks between servers rare.
 async fn lock_robots<B: Backend>(
@@ -167,40 +148,42 @@ fn depend_on_order(
     !all.all(|id| ids.insert(id)) || definition.unique().any(is_taken)
 }
 
-/// Applies changes in a transaction, by as few statements as possible, if all robots to change are locked.
+/// Applies changes in a transaction, by as few statements as possible: deletes, updates and inserts. None of them has
+/// been acknowledged, so that any order is right, unless the results depend on it.
 ///
 /// Inserts come last: a name that is taken is then held by a committed row, not by one that this transaction
 /// has inserted.
-async fn apply_together<B: Backend>(
+async fn apply<B: Backend>(
     connection: &mut B,
     definition: &Definition,
     changes: &[Change],
-    robots: &HashMap<RobotId, Robot>,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
+    let robots = lock_robots(connection, changes).await?;
+    let is_ordered = depend_on_order(definition, changes, &robots);
     let mut results = BTreeMap::new();
     let (mut inserts, mut updates, mut deletes) = (Vec::new(), BTreeMap::new(), Vec::new());
     for (place, change) in changes.iter().enumerate() {
-        let Some(id) = change.id() else {
-            inserts.push((place, change));
-            continue;
-        };
-        let revision = robots.get(&id).map(Robot::revision);
-        let result = match change {
-            _ if revision.is_none() => Err(Error::NotFound(id)),
-            _ if change
-                .expected()
-                .is_some_and(|expected| revision != Some(expected)) =>
-            {
-                Err(Error::Stale(id))
-            }
-            Change::Update(_, values) | Change::UpdateIf(_, _, values) => {
-                updates.insert(id, (place, change, values));
+        let revision = change
+            .id()
+            .and_then(|id| robots.get(&id))
+            .map(Robot::revision);
+        let is_stale = |expected| revision != Some(expected);
+        let result = match (change, change.id()) {
+            _ if is_ordered => apply_separately(connection, definition, change, deadline).await?,
+            (_, Some(id)) if revision.is_none() => Err(Error::NotFound(id)),
+            (_, Some(id)) if change.expected().is_some_and(is_stale) => Err(Error::Stale(id)),
+            (Change::Update(id, values) | Change::UpdateIf(id, _, values), _) => {
+                updates.insert(*id, (place, change, values));
                 continue;
             }
-            _ => {
+            (_, Some(id)) => {
                 deletes.push(id.get());
                 Ok(id)
+            }
+            (_, None) => {
+                inserts.push((place, change));
+                continue;
             }
         };
         results.insert(place, result);

@@ -33,10 +33,11 @@ use crate::{
         fragment::Fragment,
         refresher::Refresher,
         restore::restore,
-        schema::{Group, summary, total, value_counts},
+        schema::{Group, SearchTexts, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
-            Grouping, Item, after_name, count, foreign_columns, has_nul, last_id, page, unindexed,
+            Grouping, Item, after_name, count, foreign_columns, has_nul, is_robot, last_id, page,
+            unindexed,
         },
     },
     model::{Definition, Entry, Field, Robot, RobotId},
@@ -87,8 +88,8 @@ impl<B: Backend> ServerStore<B> {
         let refresher = {
             let (pool, connector) = (Arc::clone(&pool), Arc::clone(&connector));
             let handle = handle.clone();
-            let rejected = Cell::new(None);
-            Refresher::start(move || handle.block_on(refresh(&pool, &connector, &rejected)))
+            let pause = Cell::new(Instant::now());
+            Refresher::start(move || handle.block_on(refresh(&pool, &connector, &pause)))
         };
         let refresher = refresher.map_err(unusable)?;
         Ok(Self {
@@ -156,13 +157,31 @@ impl<B: Backend> ServerStore<B> {
     }
 }
 
+/// Adds robots without a search text to the search index, unless they were changed.
+async fn index<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    robots: &[Robot],
+) -> QueryResult<()> {
+    for robot in robots {
+        let SearchTexts { name, own } = SearchTexts::of(definition, robot.values());
+        let update =
+            Fragment::new("UPDATE robots SET search_text = ").text(name.unwrap_or_default());
+        let update = match own {
+            Some(own) => update.sql(", own_text = ").text(own),
+            None => update.sql(", own_text = NULL"),
+        };
+        let update = update.sql(" WHERE search_text IS NULL AND ");
+        let is_unchanged = is_robot(robot.id(), Some(robot.revision()));
+        connection.change(update.then(is_unchanged)).await?;
+    }
+    Ok(())
+}
+
 /// Reads the definition, which another process may have changed, and adds robots to the search index that other
-/// programs have added, or whose own values were changed. `rejected` is when the server has rejected that last.
-async fn refresh<B: Backend>(
-    pool: &Pool<B>,
-    connector: &Connector<B>,
-    rejected: &Cell<Option<Instant>>,
-) {
+/// programs have added, or whose own values were changed. It adds
+/// none before the end of a pause.
+async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>, pause: &Cell<Instant>) {
     // The definition is read with each new connection, too.
     if connector.has_outage() {
         return;
@@ -171,31 +190,27 @@ async fn refresh<B: Backend>(
     let refreshed = pool.execute(Kind::Page, async |connection| {
         known.refresh(connection.inner()).await
     });
-    if refreshed.await.is_err() {
-        return;
-    }
-    let is_recent = |rejected: Instant| rejected.elapsed() < READ_ONLY_PAUSE;
-    if rejected.get().is_some_and(is_recent) {
+    if refreshed.await.is_err() || Instant::now() < pause.get() {
         return;
     }
     let definition = known.get();
-    let index = async |connection: &mut Connection<B>| {
+    let index_all = async |connection: &mut Connection<B>| {
         let robots = unindexed(connection.inner(), INDEX_BATCH).await?;
         if robots.is_empty() {
             return Ok(());
         }
         connection.begin().await?;
-        let indexed = connection.inner().index_all(&definition, &robots).await;
+        let indexed = index(connection.inner(), &definition, &robots).await;
         match connection.end(indexed).await {
             // As an error, it would replace the connections.
             Err(error) if is_read_only(&error) => {
-                rejected.set(Some(Instant::now()));
+                pause.set(Instant::now() + READ_ONLY_PAUSE);
                 Ok(())
             }
             result => result,
         }
     };
-    let _ = pool.execute(Kind::Write, index).await;
+    let _ = pool.execute(Kind::Write, index_all).await;
 }
 
 /// Locks out other processes that change tables.

@@ -23,7 +23,7 @@ use crate::{
         },
         slow_statements::stopwatch,
     },
-    model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, RobotId, ValidChanges, ValidDraft},
 };
 
 impl Backend for AsyncPgConnection {
@@ -89,10 +89,6 @@ impl Backend for AsyncPgConnection {
             lock = limits.lock.as_millis()
         ))
         .await
-    }
-
-    async fn index_all(&mut self, definition: &Definition, robots: &[Robot]) -> QueryResult<()> {
-        statements::index_all(self, definition, robots).await
     }
 
     async fn insert_all(

@@ -1,9 +1,6 @@
 //! Statements in PostgreSQL's dialect.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, HashSet},
-};
+use std::collections::{BTreeMap, HashSet};
 
 use diesel::{QueryResult, sql_types::BigInt};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
@@ -181,38 +178,6 @@ fn pattern(folded: &str) -> String {
         }
     }
     pattern + "%"
-}
-
-/// Adds robots to the search index, unless they were changed.
-pub(super) async fn index_all(
-    connection: &mut AsyncPgConnection,
-    definition: &Definition,
-    robots: &[Robot],
-) -> QueryResult<()> {
-    #[derive(Serialize)]
-    struct Indexed<'a> {
-        id: i64,
-        revision: i64,
-        folded: Option<Cow<'a, str>>,
-        own_text: Option<String>,
-    }
-    let rows = robots.iter().map(|robot| {
-        let texts = SearchTexts::of(definition, robot.values());
-        Indexed {
-            id: robot.id().get(),
-            revision: robot.revision().get(),
-            folded: texts.name,
-            own_text: texts.own,
-        }
-    });
-    let update = Fragment::new(
-        "UPDATE robots SET search_text = new.folded, own_text = new.own_text FROM json_to_recordset(",
-    );
-    let update = update.text(json(&rows.collect::<Vec<_>>())?).sql(
-        "::json) AS new (id bigint, revision bigint, folded text, own_text text)
-         WHERE robots.id = new.id AND robots.revision = new.revision AND search_text IS NULL",
-    );
-    connection.change(update).await.map(drop)
 }
 
 /// Inserts robots by one statement, except those with values that others have.
