@@ -26,11 +26,11 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     from: String,
 
-    /// The catalogue to write: empty, or a file that is created
+    /// The catalogue to write: empty, or a file to create
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     to: String,
 
-    /// Columns of other programs that are not copied, separated by commas
+    /// Foreign columns to leave out, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
 }
