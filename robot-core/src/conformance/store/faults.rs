@@ -197,6 +197,7 @@ const CHANGES: &[Seeded] = &[
             changes.into_iter().map(apply).collect()
         }),
         "failing_change_prevents_all many_changes_are_applied_together \
+         many_conditional_changes_are_applied_together \
          reader_never_sees_a_part_of_the_changes concurrent_equal_changes_succeed_once \
          concurrent_changes_of_the_same_robots_are_serial",
     ),
@@ -215,7 +216,8 @@ const CHANGES: &[Seeded] = &[
             ids.first().ok_or_else(|| Error::store("no change"))?;
             Ok(ids)
         }),
-        "changes_of_all_kinds_are_applied_together no_changes_are_applied",
+        "changes_of_all_kinds_are_applied_together no_changes_are_applied \
+         changes_take_names_that_earlier_ones_release",
     ),
     // Updates write the members that they have read.
     (
