@@ -23,7 +23,8 @@ const REPORT_LIMIT: usize = 100;
 /// let file = "NAME;Type;Built;Notes\nR2-D2;droid;1977;beeps\n";
 /// let mut records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns.strict());
 /// let record = records.next().ok_or("no record")??;
-/// assert_eq!(record.draft?.year, Some(1977));
+/// let year = record.values.map(|values| values.draft.year);
+/// assert_eq!(year, Ok(Some(1977)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use super::record::ReadError;
 ///
 /// let line = format!("{{\"name\":\"{}\"}}\n", "R".repeat(RECORD_LIMIT));
 /// let records: Vec<_> = Records::new(line.as_bytes(), Format::Ndjson).collect::<Result<_, _>>()?;
-/// assert!(records[0].draft.is_err());
+/// assert!(records[0].values.is_err());
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 pub const RECORD_LIMIT: usize = 64 * 1024;

@@ -20,7 +20,7 @@ use crate::model::{
 /// let proposal = Records::new(file.as_bytes(), Format::Csv).survey()?.propose(false)?;
 /// let names = proposal.definition.settable().iter().map(|field| field.name());
 /// assert!(names.eq(["name", "type", "year", "accession_no"]));
-/// let changes = proposal.changes.iter().map(|change| (change.field, change.reason.as_str()));
+/// let changes = proposal.changes.iter().map(|change| (change.field.as_str(), change.reason.as_str()));
 /// assert!(changes.eq([
 ///     ("type", "the file has other types"),
 ///     ("year", "the least is -450"),
