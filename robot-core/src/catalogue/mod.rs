@@ -56,6 +56,7 @@ pub use restoration::Restoration;
 pub use restored_backup::{RestoreError, RestoredBackup};
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use summary::counted_values;
 pub use summary::{Summary, SummaryGroup, ValueCount};
 pub use url::redact;

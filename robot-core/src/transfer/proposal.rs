@@ -119,7 +119,10 @@ impl Survey {
                 Meaning::LeftOut => {}
             }
         }
-        let is_whole = !self.meanings.has_ids() && !self.columns.is_empty();
+        // Records that change robots need no values.
+        let ids = Meaning::Field(Field::ID);
+        let is_whole = self.columns.iter().all(|column| column.meaning != ids);
+        let is_whole = is_whole && !self.columns.is_empty();
         let fields = self.meanings.definition().settable().iter();
         let required = fields.filter(|_| is_whole);
         for field in required.filter(|field| field.is_required()) {

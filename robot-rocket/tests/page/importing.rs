@@ -195,7 +195,7 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
     let columns = serde_json::json!([
         "Title|name|",
         "Type|type|Change Type: the file has other types",
-        "Year|year|Change Year: the least is -450; optional: 1 records have no value",
+        "Year|year|Change Year: the least is -450; optional: 1 record has no value",
         "Accession No|accession_no|new",
         "Weight|weight|new",
         "Notes||",
