@@ -444,7 +444,7 @@ fn robot_with_many_fields_has_a_page_of_its_own() {
     visit.wait_for_announcement("Saved Vase.");
     visit.open("#/robots/99");
     visit.reload();
-    visit.wait_for_text("#robot-heading", "No robot has this id");
+    visit.wait_for_text("#robot-heading", "No robot has the id");
     visit.press_on("All robots");
     visit.wait_for_rows(EXHIBITS.len());
 }
