@@ -32,6 +32,8 @@ def filter_failure(context, failure, case, response):
 
 
 CONTRADICTIONS = {
+    "columns must be a JSON object that has the name of a field, or null, for each column",
+    "match and on_conflict exclude each other; give one of them",
     "after and cursor exclude each other; give one of them",
     "after needs the order of the names; use cursor, as in the header Link",
     "cursor belongs to another sort; give the sort of the page that it comes from",
@@ -116,8 +118,9 @@ def body_is_too_large(case, response):
 
 def equal_values_count_once(case, response):
     """The limit of values of a parameter is about different ones."""
-    repeated = [value for value in (case.query or {}).values() if isinstance(value, list)]
-    return any(len(values) > 100 >= len(set(map(str, values))) for values in repeated)
+    repeated = {name: values for name, values in (case.query or {}).items() if isinstance(values, list)}
+    limits = {name: 1000 if name == "id" else 100 for name in repeated}
+    return any(len(values) > limits[name] >= len(set(map(str, values))) for name, values in repeated.items())
 
 
 def unknown_parameter_is_ignored(case, response):
