@@ -74,9 +74,14 @@ impl ColumnArgs {
     pub(crate) fn columns(
         &self,
         definition: &Definition,
+        on_conflict: OnConflict,
         is_read_once: bool,
     ) -> Result<Columns, Failure> {
-        let mut columns = Columns::of(definition.clone().into());
+        let columns = Columns::of(definition.clone().into());
+        let mut columns = columns.matching(self.on_conflict(on_conflict));
+        if self.matched.as_deref() == Some("name") {
+            columns = columns.ignore("id");
+        }
         for pair in &self.map {
             let (heading, field) = pair
                 .rsplit_once('=')
@@ -90,7 +95,7 @@ impl ColumnArgs {
         for list in &self.ignore {
             let mut reader = csv::ReaderBuilder::new();
             let reader = reader.has_headers(false).from_reader(list.as_bytes());
-            // The last record, because the list has one.
+            // A row of CSV, so that headings in quotes may have commas.
             for row in reader.into_records().flatten() {
                 columns = row.iter().fold(columns, Columns::ignore);
             }
@@ -98,11 +103,7 @@ impl ColumnArgs {
         if is_read_once && !self.define && !self.ignore_unknown {
             columns = columns.strict();
         }
-        Ok(match self.matched.as_deref() {
-            Some("id") => columns.with_ids(),
-            Some(_) => columns.by_name(),
-            None => columns,
-        })
+        Ok(columns)
     }
 
     /// Fails if records are to be matched by names that are not unique.
@@ -123,24 +124,26 @@ impl ColumnArgs {
         Ok(())
     }
 
+    /// Refuses a file whose ids would not be used, unless the user leaves them out.
+    fn check_ids<T: AsRef<str>>(unknown: impl IntoIterator<Item = T>) -> Result<(), Failure> {
+        let mut unknown = unknown.into_iter();
+        if unknown.any(|heading| heading.as_ref().eq_ignore_ascii_case("id")) {
+            return Err(Failure::new(
+                "the file has ids; add --match id to change the robots with these ids, --match name \
+                 to change the robots with these names, or --ignore id to add robots with new ids",
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses a file with columns that would not be stored, unless the user leaves them out.
     pub(crate) fn check(
         &self,
         unknown: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> Result<(), Failure> {
         let unknown = unknown.into_iter();
-        let unknown: Vec<_> = unknown
-            .map(|heading| heading.as_ref().trim().to_owned())
-            .collect();
-        if unknown
-            .iter()
-            .any(|heading| heading.eq_ignore_ascii_case("id"))
-        {
-            return Err(Failure::new(
-                "the file has ids; add --match id to change the robots with these ids, --match name \
-                 to change the robots with these names, or --ignore id to add robots with new ids",
-            ));
-        }
+        let unknown: Vec<_> = unknown.map(|heading| heading.as_ref().to_owned()).collect();
+        Self::check_ids(&unknown)?;
         if unknown.is_empty() || self.ignore_unknown {
             Self::note(&unknown);
             return Ok(());
@@ -169,11 +172,7 @@ impl ColumnArgs {
         survey: &Survey,
         is_dry_run: bool,
     ) -> Result<(Columns, Option<Definition>), Failure> {
-        self.check(
-            survey
-                .unknown()
-                .filter(|heading| heading.eq_ignore_ascii_case("id")),
-        )?;
+        Self::check_ids(survey.unknown())?;
         let proposal = survey.propose(self.choices).map_err(Failure::new)?;
         if proposal.changes.is_empty() {
             return Ok((proposal.columns, None));

@@ -57,7 +57,9 @@ impl Source<'_> {
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
         self.columns.check_names(self.on_conflict, &present)?;
         let count = |catalogue: &Arc<dyn Catalogue>| catalogue.count(&Filter::all());
-        let mut columns = self.columns.columns(&present, self.is_read_once())?;
+        let mut columns = self
+            .columns
+            .columns(&present, self.on_conflict, self.is_read_once())?;
         let mut new = None;
         if self.columns.define {
             let mut survey = self.survey(open()?, columns)?;

@@ -437,6 +437,12 @@ fn imports_report_own_rules_by_line() {
         reply["data"],
         json!({"added": 2, "replaced": 0, "skipped": 0, "failed": 5, "ignored": ["colour"]})
     );
+    let target = "/api/robots/import?format=csv&propose=true";
+    let (_, reply) = service.send("POST", target, "id,name,type\n1,a,coin\n2,a,coin\n");
+    assert_eq!(
+        reply["data"]["columns"],
+        json!({"name": "name", "type": "type"})
+    );
     // Equal names are permitted: no record replaces another one.
     let target = "/api/robots/import?format=csv&atomic=true&on_conflict=replace";
     let (_, reply) = service.send(

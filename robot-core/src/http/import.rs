@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Filter, Pending},
-    model::{Definition, Violation, unknown},
+    model::{Definition, Field, Violation, unknown},
     transfer::{
         Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome,
         ProposedChange, ReadError, Records, Survey, import, import_atomically,
@@ -152,22 +152,26 @@ impl Query {
     }
 
     fn columns(&self, definition: Arc<Definition>, is_strict: bool) -> Columns {
-        let columns = Columns::of(definition);
+        let on_conflict = self.options.on_conflict;
+        let mut columns = Columns::of(definition).matching(on_conflict);
+        let leaves_out_ids = match on_conflict {
+            OnConflict::MatchId => false,
+            // With on_conflict=replace, ids might be meant to choose the robots that change.
+            OnConflict::Replace => self.chosen_by == Some("match"),
+            OnConflict::Fail | OnConflict::Skip => !is_strict,
+        };
+        if leaves_out_ids {
+            columns = columns.ignore(Field::ID.name());
+        }
+        if is_strict {
+            columns = columns.strict();
+        }
         let chosen = self.columns.iter();
-        let columns = chosen.fold(columns, |columns, (heading, field)| match field {
+        chosen.fold(columns, |columns, (heading, field)| match field {
+            Some(field) if leaves_out_ids && field == Field::ID.name() => columns.ignore(heading),
             Some(field) => columns.map(heading, field),
             None => columns.ignore(heading),
-        });
-        let columns = if is_strict { columns.strict() } else { columns };
-        match (self.chosen_by, self.options.on_conflict) {
-            (_, OnConflict::MatchId) => columns.with_ids(),
-            // The client knows that ids have no effect.
-            (Some("match"), _) => columns.by_name(),
-            // Ids might be meant to choose the robots that change.
-            (_, OnConflict::Replace) => columns,
-            _ if is_strict => columns,
-            _ => columns.by_name(),
-        }
+        })
     }
 }
 

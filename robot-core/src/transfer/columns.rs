@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use super::outcome::OnConflict;
 use crate::model::{Definition, Field, Member, TITLE_LIMIT, unknown};
 
 /// The maximum number of columns that are reported because they are not stored.
@@ -30,11 +31,11 @@ const REPORT_LIMIT: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Columns {
     definition: Arc<Definition>,
-    /// What folded headings stand for.
+    /// What normalized headings stand for.
     meanings: HashMap<String, Meaning>,
-    /// Folded headings that are mapped to a field, which may not exist yet, or left out.
+    /// Normalized headings that are mapped to a field, which may not exist yet, or left out.
     chosen: HashMap<String, Option<String>>,
-    ids: Ids,
+    on_conflict: OnConflict,
     is_strict: bool,
     /// The unknown columns that were found.
     unknown: Vec<String>,
@@ -48,28 +49,18 @@ pub(super) enum Meaning {
     Unknown,
 }
 
-/// How the ids of records are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ids {
-    /// Their column is an unknown one.
-    Unknown,
-    /// Records find robots by their names.
-    LeftOut,
-    Read,
-}
-
 impl Columns {
     /// The columns of a catalogue with this definition. Other columns are ignored, and so are ids.
     #[must_use]
     pub fn of(definition: Arc<Definition>) -> Self {
         let all = || definition.all().iter().copied();
-        let titles = all().map(|field| (fold(field.title()), Meaning::Field(field)));
-        let names = all().map(|field| (fold(field.name()), Meaning::Field(field)));
+        let titles = all().map(|field| (normalized(field.title()), Meaning::Field(field)));
+        let names = all().map(|field| (normalized(field.name()), Meaning::Field(field)));
         Self {
             meanings: titles.chain(names).collect(),
             definition,
             chosen: HashMap::new(),
-            ids: Ids::Unknown,
+            on_conflict: OnConflict::default(),
             is_strict: false,
             unknown: Vec::new(),
         }
@@ -97,8 +88,8 @@ impl Columns {
                 field.map_or(Meaning::Unknown, Meaning::Field)
             }
         };
-        self.meanings.insert(fold(heading), meaning);
-        self.chosen.insert(fold(heading), field);
+        self.meanings.insert(normalized(heading), meaning);
+        self.chosen.insert(normalized(heading), field);
     }
 
     /// Rejects unknown columns: a CSV file as a whole, and each JSON record that has one.
@@ -110,21 +101,12 @@ impl Columns {
         }
     }
 
-    /// Reads the ids of records, for imports that match robots by them. Otherwise a column with ids is an
-    /// unknown one.
+    /// The columns for an import that does this with records of robots that exist. A column with ids is an
+    /// unknown one, unless it is left out, or records are [matched by ids](OnConflict::MatchId).
     #[must_use]
-    pub fn with_ids(self) -> Self {
+    pub fn matching(self, on_conflict: OnConflict) -> Self {
         Self {
-            ids: Ids::Read,
-            ..self
-        }
-    }
-
-    /// Leaves out the ids of records, which find robots by their names.
-    #[must_use]
-    pub fn by_name(self) -> Self {
-        Self {
-            ids: Ids::LeftOut,
+            on_conflict,
             ..self
         }
     }
@@ -132,7 +114,7 @@ impl Columns {
     /// The same choices for a catalogue with another definition.
     pub(super) fn redefined(self, definition: Definition) -> Self {
         let mut columns = Self::of(Arc::new(definition));
-        (columns.ids, columns.is_strict) = (self.ids, self.is_strict);
+        (columns.on_conflict, columns.is_strict) = (self.on_conflict, self.is_strict);
         for (heading, field) in self.chosen {
             columns.choose(&heading, field);
         }
@@ -149,12 +131,12 @@ impl Columns {
 
     /// Whether records may change robots, so that they need no required fields.
     pub(super) fn has_ids(&self) -> bool {
-        self.ids == Ids::Read
+        self.on_conflict == OnConflict::MatchId
     }
 
     /// Whether records find robots by their names.
     pub(super) fn is_by_name(&self) -> bool {
-        self.ids == Ids::LeftOut
+        matches!(self.on_conflict, OnConflict::Skip | OnConflict::Replace)
     }
 
     /// The unknown columns that were found, up to 100.
@@ -173,10 +155,10 @@ impl Columns {
 
     /// The name of the field that a heading is mapped to.
     pub(super) fn mapped(&self, heading: &str) -> Option<&str> {
-        self.chosen.get(&fold(heading))?.as_deref()
+        self.chosen.get(&normalized(heading))?.as_deref()
     }
 
-    /// A heading that is mapped, but is none of these, which are folded.
+    /// A heading that is mapped, but is none of these, which are normalized.
     pub(super) fn unused(&self, headings: &HashSet<String>) -> Option<&str> {
         let mapped = self.chosen.iter().filter(|(_, field)| field.is_some());
         let mut mapped = mapped.map(|(heading, _)| heading.as_str());
@@ -184,11 +166,11 @@ impl Columns {
     }
 
     pub(super) fn meaning(&self, heading: &str) -> Meaning {
-        match self.meanings.get(&fold(heading)) {
-            Some(Meaning::Field(field)) => match (field.member(), self.ids) {
+        match self.meanings.get(&normalized(heading)) {
+            Some(Meaning::Field(field)) => match field.member() {
                 // Revisions are counted by each catalogue for itself.
-                (Member::Revision, _) | (Member::Id, Ids::LeftOut) => Meaning::LeftOut,
-                (Member::Id, Ids::Unknown) => Meaning::Unknown,
+                Member::Revision => Meaning::LeftOut,
+                Member::Id if !self.has_ids() => Meaning::Unknown,
                 _ => Meaning::Field(*field),
             },
             Some(meaning) => *meaning,
@@ -200,7 +182,7 @@ impl Columns {
     pub(super) fn messages(&self, unknown_headings: &[&str]) -> Vec<String> {
         let settable = self.definition.settable().iter();
         let names: Vec<_> = settable.map(|field| field.name()).collect();
-        let message = |heading: &&str| match fold(heading).as_str() {
+        let message = |heading: &&str| match normalized(heading).as_str() {
             "id" => ID_MESSAGE.to_owned(),
             _ => unknown(heading, "field", &names),
         };
@@ -211,7 +193,7 @@ impl Columns {
 const ID_MESSAGE: &str = "The catalogue assigns ids; give match=id to change the robots with these ids, \
                           match=name to change the robots with these names, or leave out the ids";
 
-/// A heading, so that equal ones are equal texts.
-pub(super) fn fold(heading: &str) -> String {
+/// A heading without blanks around it, in lower case: equal for headings of the same column.
+pub(super) fn normalized(heading: &str) -> String {
     heading.trim().to_lowercase()
 }

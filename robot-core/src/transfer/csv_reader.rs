@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::{
-    columns::{Columns, Meaning, fold},
+    columns::{Columns, Meaning, normalized},
     input::{Input, RECORD_LIMIT},
     record::{ParsedRecord, ReadError, Values, parse_id},
 };
@@ -153,7 +153,7 @@ impl CsvReader {
             }
         }
         let found = || self.named().map(excerpt).collect::<Vec<_>>().join(", ");
-        if let Some(heading) = columns.unused(&self.named().map(fold).collect()) {
+        if let Some(heading) = columns.unused(&self.named().map(normalized).collect()) {
             return Err(format!(
                 "The header has no column '{heading}', but {}",
                 found()

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    columns::{Columns, Meaning, fold as fold_heading},
+    columns::{Columns, Meaning, normalized},
     survey::{Column, Survey, ValueKind},
 };
 use crate::model::{
@@ -106,7 +106,7 @@ impl Survey {
                         }
                         Some(name) => name.to_owned(),
                         // An import says how ids are used.
-                        None if fold_heading(&column.heading) == Field::ID.name() => continue,
+                        None if normalized(&column.heading) == Field::ID.name() => continue,
                         // Nothing is lost.
                         None if column.values == 0 && self.records > 0 => {
                             plan.columns.choose(&column.heading, None);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    columns::{Columns, Meaning, fold},
+    columns::{Columns, Meaning, normalized},
     names::Names,
     position::Position,
     record::ReadError,
@@ -60,7 +60,7 @@ pub(super) struct Column {
     names: Option<Names>,
 }
 
-/// The kinds of values that are told apart, the most special first.
+/// The kinds of values, the most special first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ValueKind {
     Integer,
@@ -93,7 +93,7 @@ impl<R: Read> Records<R> {
         };
         let mut indices = HashMap::new();
         for heading in self.headings()? {
-            if indices.contains_key(&fold(heading))
+            if indices.contains_key(&normalized(heading))
                 && survey.meanings.meaning(heading) != Meaning::LeftOut
             {
                 let message =
@@ -169,13 +169,13 @@ impl Survey {
         heading: &str,
         indices: &mut HashMap<String, Option<usize>>,
     ) -> Option<usize> {
-        let folded = fold(heading);
-        if let Some(index) = indices.get(&folded) {
+        let normal = normalized(heading);
+        if let Some(index) = indices.get(&normal) {
             return *index;
         }
         let meaning = self.meanings.meaning(heading);
         let index = (meaning != Meaning::LeftOut).then_some(self.columns.len());
-        indices.insert(folded, index);
+        indices.insert(normal, index);
         if index.is_some() {
             self.columns.push(Column {
                 heading: heading.trim().to_owned(),

@@ -15,7 +15,7 @@ const TAKEN: &str = "The robot name must be unique";
 
 /// Imports CSV in one of three ways. Returns the outcomes as texts.
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, way: Way) -> Vec<String> {
-    let columns = Columns::of(catalogue.definition()).with_ids();
+    let columns = Columns::of(catalogue.definition()).matching(OnConflict::MatchId);
     let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
     let options = ImportOptions {
         on_conflict: OnConflict::MatchId,

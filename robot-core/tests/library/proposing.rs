@@ -2,7 +2,7 @@
 
 use robot_core::{
     Definition,
-    transfer::{Columns, Format, ImportError, Records},
+    transfer::{Columns, Format, ImportError, OnConflict, Records},
 };
 
 /// The changes that are proposed for a file, and the records that fail with them.
@@ -149,6 +149,18 @@ fn proposals_lose_nothing() {
         let again = records(proposal.definition).survey().unwrap();
         assert_eq!(again.propose(false).unwrap().changes, [], "{file}");
     }
+    // Records that find robots by their names need unique names.
+    let file = "name,type,year\na,droid,1\na,droid,2\n";
+    for (on_conflict, changes) in [
+        (OnConflict::Fail, 1),
+        (OnConflict::Skip, 0),
+        (OnConflict::Replace, 0),
+    ] {
+        let columns = Columns::of(Definition::built_in().clone()).matching(on_conflict);
+        let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+        let proposal = records.survey().unwrap().propose(false).unwrap();
+        assert_eq!(proposal.changes.len(), changes, "{on_conflict:?}");
+    }
     let twice = Records::new("name,Notes,notes\n".as_bytes(), Format::Csv).survey();
     assert!(twice.unwrap_err().to_string().contains("'notes' twice"));
 }
@@ -191,7 +203,7 @@ fn proposal_fits_json() {
         assert!(error.starts_with(message), "{error}");
     }
     // Records that change robots by their ids need no values.
-    let columns = Columns::of(Definition::built_in().clone()).with_ids();
+    let columns = Columns::of(Definition::built_in().clone()).matching(OnConflict::MatchId);
     let records = Records::new("id,year\n1,5\n".as_bytes(), Format::Csv).with_columns(columns);
     let proposal = records.survey().unwrap().propose(false).unwrap();
     assert!(proposal.changes.is_empty(), "{:?}", proposal.changes);

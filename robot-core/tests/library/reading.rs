@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use robot_core::{
     Definition, Draft, RobotId,
-    transfer::{Columns, Format, ImportError, Position, RECORD_LIMIT, Records},
+    transfer::{Columns, Format, ImportError, OnConflict, Position, RECORD_LIMIT, Records},
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -248,7 +248,13 @@ fn unknown_columns_are_reported_or_rejected() {
         );
         assert_eq!(unknown, ["makr", "id"]);
 
-        let (record, unknown) = read(columns.clone().with_ids().ignore("Makr").strict());
+        let (record, unknown) = read(
+            columns
+                .clone()
+                .matching(OnConflict::MatchId)
+                .ignore("Makr")
+                .strict(),
+        );
         assert_eq!(record.unwrap().values.unwrap().id, RobotId::new(3));
         assert!(unknown.is_empty());
 
