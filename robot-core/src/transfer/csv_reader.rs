@@ -84,7 +84,7 @@ impl CsvReader {
         let header = header_bytes(input)?;
         let mut best = 0;
         for separator in SEPARATORS {
-            let headings = self.headings(&header, separator)?.map_err(malformed)?;
+            let headings = self.headings(&header, line, separator)?;
             let known = headings.iter().filter(|heading| {
                 let meaning = columns.meaning(heading);
                 meaning != Meaning::Unknown || columns.mapped(heading).is_some()
@@ -95,39 +95,42 @@ impl CsvReader {
                 (best, self.headings, self.separator) = (rank, headings, separator);
             }
         }
-        if self.headings.is_empty() {
+        if header.is_empty() {
             let names = Field::names(columns.definition().settable());
             return Err(malformed(format!(
                 "The input is empty; the first line of CSV must name the columns: {names}"
             )));
         }
+        if self.headings.is_empty() {
+            let message = "The first line has quotes that do not enclose a heading; correct them";
+            return Err(malformed(message.to_owned()));
+        }
         self.reader = reader(self.separator);
         Ok(Some(line))
     }
 
-    /// The columns of a header with this separator, or why it has none.
+    /// The columns of a header on this line with this separator; none if they are not one row then.
     fn headings(
         &mut self,
         header: &[u8],
+        line: u64,
         separator: Separator,
-    ) -> Result<Result<Vec<String>, String>, ReadError> {
+    ) -> Result<Vec<String>, ReadError> {
         self.reader = reader(separator);
         let mut input = Input::new(header);
         let Some(row) = self.row(&mut input)? else {
-            return Ok(Ok(Vec::new()));
+            return Ok(Vec::new());
         };
-        let headings = row.fields.and_then(|count| {
-            let texts = (0..count).map(|column| str::from_utf8(self.field(column)));
-            let headings = texts.map(|text| text.map(str::to_owned));
-            let headings: Result<Vec<_>, _> = headings.collect();
-            headings.map_err(|_| "The header is not UTF-8; save the file as UTF-8".to_owned())
-        });
         input.skip(b"\r\n")?;
-        if input.fill()?.is_empty() {
-            return Ok(headings);
+        if !input.fill()?.is_empty() {
+            return Ok(Vec::new());
         }
-        // Another separator may fit.
-        Ok(Ok(Vec::new()))
+        let malformed = |message| ReadError::malformed(line, message);
+        let count = row.fields.map_err(malformed)?;
+        let texts = (0..count).map(|column| str::from_utf8(self.field(column)));
+        let headings: Result<_, _> = texts.map(|text| text.map(str::to_owned)).collect();
+        let not_utf8 = "The header is not UTF-8; save the file as UTF-8";
+        headings.map_err(|_| malformed(not_utf8.to_owned()))
     }
 
     /// The headings.
