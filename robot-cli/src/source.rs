@@ -56,27 +56,12 @@ impl Source<'_> {
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
         self.columns.check_names(self.on_conflict, &present)?;
-        let count = |catalogue: &Arc<dyn Catalogue>| catalogue.count(&Filter::all());
-        let mut columns = self
-            .columns
-            .columns(&present, self.on_conflict, self.is_read_once())?;
-        let mut new = None;
-        if self.columns.define {
-            let mut survey = self.survey(open()?, columns)?;
-            let is_empty = existing.as_ref().map(count).transpose()?.unwrap_or(0) == 0;
-            if is_empty {
-                survey = survey.for_empty_catalogue();
-            }
-            (columns, new) = self.columns.define(&survey, self.is_dry_run)?;
-            if self.is_dry_run && new.is_some() && !is_empty {
-                let message =
-                    "Nothing was stored; the records can be checked when the fields exist.";
-                return Err(Failure::plain(vec![message.to_owned()]));
-            }
-        } else if self.format != Format::Csv && !self.is_read_once() {
-            let survey = self.survey(open()?, columns.clone())?;
-            self.columns.check(survey.unknown())?;
-        }
+        let is_empty = match &existing {
+            // Only a definition depends on it.
+            Some(catalogue) => self.columns.define && catalogue.count(&Filter::all())? == 0,
+            None => true,
+        };
+        let (columns, mut new) = self.columns(&present, is_empty, open)?;
         let (input, length) = open()?;
         let progress = Progress::new(length, "importing");
         let reader: Box<dyn Read + Send> = Box::new(interrupt.reader(progress.reader(input))?);
@@ -100,6 +85,37 @@ impl Source<'_> {
             catalogue.define(redefinition)?;
         }
         Ok((catalogue, records, progress))
+    }
+
+    /// The columns of the file, and the definition that it needs if that is another one.
+    fn columns(
+        &self,
+        present: &Definition,
+        is_empty: bool,
+        open: impl Fn() -> Result<Input, Failure>,
+    ) -> Result<(Columns, Option<Definition>), Failure> {
+        let is_read_once = self.is_read_once();
+        let columns = self
+            .columns
+            .columns(present, self.on_conflict, is_read_once)?;
+        if self.columns.define {
+            let mut survey = self.survey(open()?, columns)?;
+            if is_empty {
+                survey = survey.for_empty_catalogue();
+            }
+            let (columns, new) = self.columns.define(&survey, self.is_dry_run)?;
+            if self.is_dry_run && new.is_some() && !is_empty {
+                let message =
+                    "Nothing was stored; the records can be checked when the fields exist.";
+                return Err(Failure::plain(vec![message.to_owned()]));
+            }
+            return Ok((columns, new));
+        }
+        if self.format != Format::Csv && !is_read_once {
+            let survey = self.survey(open()?, columns.clone())?;
+            self.columns.check(survey.unknown())?;
+        }
+        Ok((columns, None))
     }
 
     /// A copy of standard input, if it is read twice.
