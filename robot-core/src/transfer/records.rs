@@ -144,9 +144,7 @@ impl<R: Read> Records<R> {
                 None => return Ok(None),
             },
         };
-        let position = self.locate(line);
-        self.count = self.count.saturating_add(1);
-        self.last_line = line;
+        let position = self.advance(line);
         Ok(Some(Record { position, values }))
     }
 
@@ -193,14 +191,23 @@ impl<R: Read> Records<R> {
         let Some(line) = line else {
             return Ok(None);
         };
+        let position = self.advance(line);
         let bytes = self.record.bytes().unwrap_or_default();
         let Ok(members) = Members::parse(self.columns.definition(), bytes, Subject::Record) else {
             return Ok(Some(false));
         };
         for (name, json) in members.in_order() {
-            call(Position::Line(line), name, Cell::Json(json));
+            call(position, name, Cell::Json(json));
         }
         Ok(Some(true))
+    }
+
+    /// Counts a record, which begins on this line, and returns its position.
+    fn advance(&mut self, line: u64) -> Position {
+        let position = self.locate(line);
+        self.count = self.count.saturating_add(1);
+        self.last_line = line;
+        position
     }
 
     /// The position of the record after the last one, which begins on this line.
