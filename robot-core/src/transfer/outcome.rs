@@ -51,7 +51,7 @@ pub enum OnConflict {
     Replace,
     /// Robots are matched by ids. A record with an id changes that robot: its name, too, and only the values
     /// of which the record has a column or member. A record without an id adds a robot, and fails if its
-    /// name is taken. The records must be read [with ids](super::Columns::with_ids).
+    /// name is taken. The records must be read [for it](super::Columns::matching).
     MatchId,
 }
 
