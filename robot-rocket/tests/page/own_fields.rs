@@ -300,6 +300,7 @@ fn own_fields_are_filtered_sorted_and_searched() {
         json!([true, "\0", "5"]));
     // Words are searched in the name and in the maker.
     visit.open("");
+    visit.wait_for_rows(5);
     visit.press("/ATHENS owl");
     visit.wait_for_names(&["Owl", "Owl"]);
     visit.press("x");
