@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::model::{
-    Definition, Entry, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
+    Definition, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
 };
 
 /// The order of a list. The default is by name, ascending. Robots of the same value are in the order of their
@@ -203,22 +203,12 @@ impl Cursor {
         Self::at(sort, value, Some(robot.id()))
     }
 
-    fn at(sort: Sort, value: Option<Value<'static>>, id: Option<RobotId>) -> Self {
+    pub(super) fn at(sort: Sort, value: Option<Value<'static>>, id: Option<RobotId>) -> Self {
         let after = Some(Place { value, id });
         Self {
             after,
             ..Self::start(sort)
         }
-    }
-
-    /// The place after an entry, if the entry has what the order compares.
-    pub(crate) fn after_entry(sort: Sort, entry: &Entry) -> Option<Self> {
-        let value = match sort.field.member() {
-            Member::Name => entry.name().to_owned().into(),
-            Member::Id => Value::Id(entry.id()),
-            _ => return None,
-        };
-        Some(Self::at(sort, Some(value), Some(entry.id())))
     }
 
     /// The place after all names that are not greater than this text. A name that contains NUL does not exist,

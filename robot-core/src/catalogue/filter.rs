@@ -153,28 +153,16 @@ impl Filter {
     /// ```
     #[must_use]
     pub fn years(mut self, years: impl RangeBounds<i64>) -> Self {
-        let from = match years.start_bound() {
-            Bound::Included(year) => Some(i128::from(*year)),
-            Bound::Excluded(year) => Some(i128::from(*year) + 1),
-            Bound::Unbounded => None,
+        // Beyond 64 bits there is no year.
+        let limit = |bound: Bound<&i64>, step| match bound {
+            Bound::Included(year) => Some(Some(*year)),
+            Bound::Excluded(year) => year.checked_add(step).map(Some),
+            Bound::Unbounded => Some(None),
         };
-        let to = match years.end_bound() {
-            Bound::Included(year) => Some(i128::from(*year)),
-            Bound::Excluded(year) => Some(i128::from(*year) - 1),
-            Bound::Unbounded => None,
-        };
-        // No year is beyond 64 bits.
-        let is_empty = from > Some(i64::MAX.into()) || to.is_some_and(|to| to < i64::MIN.into());
-        let limit = |year: i128| Value::Integer(year.try_into().unwrap_or(i64::MAX));
-        let range = self.field(Field::YEAR);
-        (range.from, range.to) = if is_empty {
-            (
-                Some(Value::Integer(i64::MAX)),
-                Some(Value::Integer(i64::MIN)),
-            )
-        } else {
-            (from.map(limit), to.map(limit))
-        };
+        let range = limit(years.start_bound(), 1).zip(limit(years.end_bound(), -1));
+        let (from, to) = range.unwrap_or((Some(i64::MAX), Some(i64::MIN)));
+        let of_year = self.field(Field::YEAR);
+        (of_year.from, of_year.to) = (from.map(Value::Integer), to.map(Value::Integer));
         self
     }
 

@@ -48,7 +48,7 @@ pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
 pub use filter::{FieldFilter, Filter};
-pub use options::{IfMissing, IfUnreachable, OpenOptions, Preparation};
+pub use options::{OpenOptions, Preparation};
 pub use page::{Page, PageRequest};
 pub use pages::{PageItem, Pages};
 pub use pending::{BlockingWork, Pending};

@@ -24,27 +24,9 @@ pub struct OpenOptions {
     connections: Option<u32>,
     workers: Option<usize>,
     uses_current_runtime: bool,
-    if_unreachable: IfUnreachable,
-    if_missing: IfMissing,
+    waits_for_server: bool,
+    must_exist: bool,
     preparation: Preparation,
-}
-
-/// Behaviour if the database server is unreachable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfUnreachable {
-    /// Opening fails.
-    Fail,
-    /// Opening succeeds, and calls fail until the server can be reached.
-    Wait,
-}
-
-/// Behaviour if the database file does not exist.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfMissing {
-    /// Opening fails.
-    Fail,
-    /// The file is created.
-    Create,
 }
 
 /// What happens to the tables of a database when it is opened.
@@ -77,8 +59,8 @@ impl OpenOptions {
             connections: None,
             workers: None,
             uses_current_runtime: false,
-            if_unreachable: IfUnreachable::Fail,
-            if_missing: IfMissing::Create,
+            waits_for_server: false,
+            must_exist: false,
             preparation: Preparation::Migrate,
         }
     }
@@ -152,7 +134,7 @@ impl OpenOptions {
     /// Opens the catalogue also if the database server cannot be reached. Calls fail with
     /// [`Error::Unavailable`](crate::Error::Unavailable) until it can.
     pub fn wait_for_server(mut self) -> Self {
-        self.if_unreachable = IfUnreachable::Wait;
+        self.waits_for_server = true;
         self
     }
 
@@ -171,7 +153,7 @@ impl OpenOptions {
     /// # std::io::Result::Ok(())
     /// ```
     pub fn must_exist(mut self) -> Self {
-        self.if_missing = IfMissing::Fail;
+        self.must_exist = true;
         self
     }
 
@@ -270,16 +252,16 @@ impl OpenOptions {
         self.uses_current_runtime
     }
 
-    /// The behaviour if the database server is unreachable.
+    /// Whether [`wait_for_server`](Self::wait_for_server) was called.
     #[must_use]
-    pub fn get_if_unreachable(&self) -> IfUnreachable {
-        self.if_unreachable
+    pub fn waits_for_server(&self) -> bool {
+        self.waits_for_server
     }
 
-    /// The behaviour if the database file does not exist.
+    /// Whether [`must_exist`](Self::must_exist) was called.
     #[must_use]
-    pub fn get_if_missing(&self) -> IfMissing {
-        self.if_missing
+    pub fn expects_file(&self) -> bool {
+        self.must_exist
     }
 
     /// What happens to the tables of a database.

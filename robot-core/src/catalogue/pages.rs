@@ -9,7 +9,7 @@ use super::{
     page::{Page, PageRequest},
     store::Catalogue,
 };
-use crate::model::{Entry, Member, Robot};
+use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
 
 /// The robots of a catalogue, by name unless another order is chosen, page by page: memory stays
 /// constant, and the store is used only while a page is read.
@@ -139,7 +139,7 @@ impl<C, T> Pages<C, T> {
 ///
 /// ```
 /// use robot_core::{
-///     Catalogue, CatalogueExt, Cursor, Draft, Entry, Filter, MemoryCatalogue, PageItem,
+///     Catalogue, CatalogueExt, Cursor, Draft, Entry, Field, Filter, MemoryCatalogue, PageItem,
 ///     PageRequest, Robot,
 /// };
 ///
@@ -147,7 +147,7 @@ impl<C, T> Pages<C, T> {
 /// fn first<T: PageItem>(catalogue: &dyn Catalogue) -> robot_core::Result<Option<String>> {
 ///     let (filter, cursor) = (Filter::all(), Cursor::default());
 ///     let page = T::page(catalogue, PageRequest { filter: &filter, cursor: &cursor, limit: 1 })?;
-///     Ok(page.items.first().map(|item| item.name().to_owned()))
+///     Ok(page.items.first().and_then(|item| item.value_of(Field::NAME)).map(|name| name.to_string()))
 /// }
 ///
 /// let catalogue = MemoryCatalogue::new();
@@ -162,12 +162,17 @@ pub trait PageItem: Sized {
     /// As [`Catalogue::page`].
     fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>>;
 
-    /// The name.
-    fn name(&self) -> &str;
+    /// The id.
+    fn id(&self) -> RobotId;
 
-    /// The place after this item in an order; `None` if the item does not have the values that are
-    /// compared.
-    fn cursor(&self, sort: Sort) -> Option<Cursor>;
+    /// The value of a field; `None` if it has none, or is an entry without this field.
+    fn value_of(&self, field: Field) -> Option<Value<'_>>;
+
+    /// The place after this item in an order by one of its fields.
+    fn cursor(&self, sort: Sort) -> Cursor {
+        let value = self.value_of(sort.field).map(Value::into_owned);
+        Cursor::at(sort, value, Some(self.id()))
+    }
 }
 
 impl PageItem for Robot {
@@ -175,19 +180,19 @@ impl PageItem for Robot {
         Ok(Page::of(catalogue.page(request)?, request.cursor.sort()))
     }
 
-    fn name(&self) -> &str {
-        self.name()
+    fn id(&self) -> RobotId {
+        self.id()
     }
 
-    fn cursor(&self, sort: Sort) -> Option<Cursor> {
-        Some(Cursor::after(sort, self))
+    fn value_of(&self, field: Field) -> Option<Value<'_>> {
+        self.value_of(field)
     }
 }
 
 impl PageItem for Entry {
     fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
         let sort = request.cursor.sort();
-        if !matches!(sort.field.member(), Member::Name | Member::Id) {
+        if !sort.field.is_in_entry() {
             let Page { items, end } = Robot::page(catalogue, request)?;
             let items = items.into_iter().map(Self::from).collect();
             return Ok(Page { items, end });
@@ -195,18 +200,22 @@ impl PageItem for Entry {
         Ok(Page::of(catalogue.entries(request)?, sort))
     }
 
-    fn name(&self) -> &str {
-        self.name()
+    fn id(&self) -> RobotId {
+        self.id()
     }
 
-    fn cursor(&self, sort: Sort) -> Option<Cursor> {
-        Cursor::after_entry(sort, self)
+    fn value_of(&self, field: Field) -> Option<Value<'_>> {
+        match field.member() {
+            Member::Id => Some(Value::Id(self.id())),
+            Member::Name => Some(self.name().into()),
+            _ => None,
+        }
     }
 }
 
 impl<T: PageItem> Page<T> {
     fn of(items: Vec<T>, sort: Sort) -> Self {
-        let end = items.last().and_then(|item| item.cursor(sort));
+        let end = items.last().map(|item| item.cursor(sort));
         Self { items, end }
     }
 }

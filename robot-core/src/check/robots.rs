@@ -7,7 +7,7 @@ use crate::{
         Catalogue, Check, CheckError, CheckOutcome, CheckReport, Cursor, Error, Filter, PageItem,
         Pages, Result, check::FINDING_LIMIT,
     },
-    model::{Definition, Draft, Entry, Field, Revision, Robot, RobotId, Rule, Violation},
+    model::{Definition, Draft, Entry, Field, Revision, Robot, RobotId, Rule, Value, Violation},
 };
 
 /// Number of robots per page. Lower, and more queries; higher, and the caller can stop the check less
@@ -168,7 +168,7 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
             disorder: Vec::new(),
         };
         let has_unique_names = self.catalogue.definition().has_unique_names();
-        let mut last = String::new();
+        let mut last = Value::from("");
         let pages = Pages::<_, T>::of(self.catalogue, Filter::all(), Cursor::default());
         for page in pages.page_size(PAGE) {
             let page = match page {
@@ -177,16 +177,19 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
                 Err(error) => return Err(error.into()),
             };
             for item in &page {
-                let is_behind = match item.name().cmp(&last) {
+                let Some(name) = item.value_of(Field::NAME) else {
+                    continue;
+                };
+                let is_behind = match name.compare(&last) {
                     Ordering::Less => true,
                     Ordering::Equal => has_unique_names,
                     Ordering::Greater => false,
                 };
                 if is_behind && pass.disorder.is_empty() {
-                    let finding = format!("'{}' is listed after '{last}'", item.name());
+                    let finding = format!("'{name}' is listed after '{last}'");
                     pass.disorder.push(finding);
                 }
-                item.name().clone_into(&mut last);
+                last = name.into_owned();
                 process(item);
             }
             pass.count += u64::try_from(page.len()).unwrap_or(u64::MAX);

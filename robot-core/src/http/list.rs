@@ -115,11 +115,8 @@ impl<T: PageItem, W: ListWriter<T>> List<T, W> {
         let mut bytes = Vec::with_capacity(PIECE_SIZE.min(64 * robots.len()));
         for (count, robot) in (1..).zip(&robots) {
             self.writer.write(robot, &mut bytes);
-            if bytes.len() >= PIECE_SIZE
-                && count < robots.len()
-                && let Some(cursor) = robot.cursor(self.pages.sort())
-            {
-                self.pages.resume(cursor, count);
+            if bytes.len() >= PIECE_SIZE && count < robots.len() {
+                self.pages.resume(robot.cursor(self.pages.sort()), count);
                 break;
             }
         }

@@ -28,7 +28,7 @@ use crate::{
     },
     model::{
         Definition, Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId,
-        ValidChanges, View, Visible, draft_json,
+        ValidChanges, View, draft_json,
     },
 };
 
@@ -87,7 +87,7 @@ fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
     })
 }
 
-fn all<T: Visible + PageItem + 'static>(
+fn all<T: PageItem + 'static>(
     service: &Service,
     query: Query,
     request_id: RequestId,
@@ -98,7 +98,7 @@ fn all<T: Visible + PageItem + 'static>(
     list::stream(pages, array, request_id)
 }
 
-fn page<T: Visible + PageItem>(
+fn page<T: PageItem>(
     service: &Service,
     query: &Query,
     limit: usize,
@@ -115,7 +115,7 @@ fn page<T: Visible + PageItem>(
     robots.truncate(limit);
     let mut response = response::ok(array(&robots, query.fields()));
     let sort = query.cursor.sort();
-    let end = robots.last().and_then(|last| last.cursor(sort));
+    let end = robots.last().map(|last| last.cursor(sort));
     if let (true, Some(end)) = (has_next, end) {
         let base = &service.settings.base;
         let next = format!("<{base}{}>; rel=\"next\"", query.next(&end, prefix));

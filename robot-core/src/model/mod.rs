@@ -51,5 +51,5 @@ pub(crate) use text::unknown;
 pub(crate) use valid::OwnChange;
 pub use valid::{ValidChanges, ValidDraft};
 pub use value::Value;
-pub(crate) use view::{View, Visible};
+pub(crate) use view::View;
 pub use violation::{Rule, Violation, Violations};

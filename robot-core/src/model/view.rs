@@ -2,45 +2,19 @@
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::{
-    field::{Field, Member},
-    robot::{Entry, Robot},
-    value::Value,
-};
-
-/// What a view shows fields of: a robot, or its entry.
-pub(crate) trait Visible {
-    /// The value of a field; `None` if an entry does not have it.
-    fn get(&self, field: Field) -> Option<Value<'_>>;
-}
-
-impl Visible for Robot {
-    fn get(&self, field: Field) -> Option<Value<'_>> {
-        self.value_of(field)
-    }
-}
-
-impl Visible for Entry {
-    fn get(&self, field: Field) -> Option<Value<'_>> {
-        match field.member() {
-            Member::Id => Some(Value::Id(self.id())),
-            Member::Name => Some(self.name().into()),
-            _ => None,
-        }
-    }
-}
+use super::{field::Field, robot::Robot};
 
 /// Some fields of a robot, as a JSON object.
-pub(crate) struct View<'a, T = Robot> {
-    pub(crate) robot: &'a T,
+pub(crate) struct View<'a> {
+    pub(crate) robot: &'a Robot,
     pub(crate) fields: &'a [Field],
 }
 
-impl<T: Visible> Serialize for View<'_, T> {
+impl Serialize for View<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(self.fields.len()))?;
         for field in self.fields {
-            if let Some(value) = self.robot.get(*field) {
+            if let Some(value) = self.robot.value_of(*field) {
                 object.serialize_entry(field.name(), &value)?;
             }
         }

@@ -21,7 +21,7 @@ use super::{
     store::lock_tables,
 };
 use crate::{
-    catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions, Preparation, redact},
+    catalogue::{Cause, Error, OpenError, OpenOptions, Preparation, redact},
     database::{
         define::{self, KnownDefinition},
         locks::lock,
@@ -119,9 +119,7 @@ impl<B: Backend> Connector<B> {
             definition: Arc::default(),
         };
         match connector.prepare().await {
-            Err(error)
-                if options.get_if_unreachable() == IfUnreachable::Wait && error.is_transient() =>
-            {
+            Err(error) if options.waits_for_server() && error.is_transient() => {
                 connector.note_outage(error);
             }
             result => result?,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
+        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
         Preparation, Redefinition, Restoration, Result, Scheme, Summary, ValueCount,
     },
     database::{
@@ -113,19 +113,15 @@ impl SqliteCatalogue {
             _ => DatabaseFile::from_url(url, options)?,
         };
         // All connections are to the file that the first one has opened.
-        let purpose = match options.get_if_missing() {
-            _ if file.is_read_only() => {
-                file.pin()?;
-                Purpose::Read
-            }
-            IfMissing::Create if preparation != Preparation::Keep => {
-                file.pin_or_create()?;
-                Purpose::Create
-            }
-            IfMissing::Create | IfMissing::Fail => {
-                file.pin()?;
-                Purpose::Write
-            }
+        let purpose = if file.is_read_only() {
+            file.pin()?;
+            Purpose::Read
+        } else if options.expects_file() {
+            file.pin()?;
+            Purpose::Write
+        } else {
+            file.pin_or_create()?;
+            Purpose::Create
         };
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
