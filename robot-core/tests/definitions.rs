@@ -184,9 +184,9 @@ fn invalid_definitions_are_refused_with_the_place() {
         {"title":1} -> title: must be a string
         {"fields":{}} -> fields: is not a keyword here; the keywords are title, properties and required
         {"title":"a","title":"b"} -> title: is given twice; give it once
-        {"properties":[]} -> properties: must be an object
+        {"properties":[]} -> properties: is not a JSON object: invalid type: sequence, expected an object at line 1 column 0
         {"properties":{"a":{"type":"string"},"a":{"type":"string"}}} -> a: is given twice; give it once
-        {"properties":{"a":1}} -> properties.a: must be an object with the keywords of the field
+        {"properties":{"a":1}} -> properties.a: is not a JSON object: invalid type: integer `1`, expected an object at line 1 column 1
         {"properties":{"a":{"type":"string","type":"string"}}} -> properties.a.type: is given twice; give it once
         {"properties":{"__proto__":{"type":"string"}}} -> properties.__proto__: a name has 1 to 63 of the characters a to z, 0 to 9 and _, the first one a letter
         {"properties":{"Maker":{"type":"string"}}} -> properties.Maker: a name has 1 to 63 of the characters a to z, 0 to 9 and _, the first one a letter

@@ -1,9 +1,9 @@
 //! Parser of drafts in JSON, from a request body, a line or an array.
 
-use std::{borrow::Cow, collections::HashMap, fmt};
+use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{Error, error::Category, value::RawValue};
+use serde::de::Deserialize;
+use serde_json::{Error, error::Category};
 
 use super::{
     definition::Definition,
@@ -14,6 +14,8 @@ use super::{
     text::{Message, UNKNOWN_LIMIT, excerpt, unknown as unknown_name},
     value::Value,
 };
+
+pub(crate) use super::members::Members;
 
 /// What consists of the JSON, for messages about it.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +135,7 @@ impl<'a> Members<'a> {
                 "continues after its JSON object ({place}); send one object alone"
             ))
         })?;
-        if let Some(member) = &members.repeated {
+        if let Some(member) = members.repeated() {
             let member = excerpt(member);
             return Err(subject.message(format_args!(
                 "has the member '{member}' twice; send it once"
@@ -141,29 +143,6 @@ impl<'a> Members<'a> {
         }
         Ok(members)
     }
-
-    /// The JSON text of a member.
-    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
-        self.values.get(name).map(|(_, value)| value.get())
-    }
-
-    /// The names and JSON texts of all members, in their order.
-    pub(crate) fn in_order(&self) -> Vec<(&str, &'a str)> {
-        let mut members: Vec<_> = self.values.iter().collect();
-        members.sort_unstable_by_key(|(_, (index, _))| *index);
-        let members = members.into_iter();
-        members
-            .map(|(name, (_, value))| (name.as_ref(), value.get()))
-            .collect()
-    }
-}
-
-/// The members of an object, each with its index and its value as JSON text.
-#[derive(Default)]
-pub(crate) struct Members<'a> {
-    values: HashMap<Cow<'a, str>, (usize, &'a RawValue)>,
-    /// The first member that is repeated.
-    repeated: Option<Cow<'a, str>>,
 }
 
 impl Members<'_> {
@@ -225,37 +204,6 @@ fn parse(field: Field, json: &str) -> Result<Value<'static>, String> {
         }
     }
 }
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members::default();
-        while let Some(Key(key)) = map.next_key()? {
-            let value = (members.values.len(), map.next_value()?);
-            if members.values.insert(key.clone(), value).is_some() {
-                members.repeated.get_or_insert(key);
-            }
-        }
-        Ok(members)
-    }
-}
-
-/// The name of a member, borrowed from the text if it has no escapes.
-#[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -9,6 +9,7 @@ mod field;
 mod fold;
 mod id;
 mod kind;
+mod members;
 mod own;
 mod revision;
 mod robot;

@@ -9,7 +9,7 @@ use regex_lite::{Regex, RegexBuilder};
 
 use super::{
     keywords::Keywords,
-    place::{Members, Place, Result},
+    place::{Place, Result},
 };
 use crate::model::{
     field::{Field, Member, NAME_LENGTH_LIMIT, Properties},
@@ -63,8 +63,7 @@ pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> 
     if let Some(field) = fields.0.get(&key) {
         return Ok(*field);
     }
-    let members: Members = place.parse(json, "an object with the keywords of the field")?;
-    let keywords = Keywords::read(members.each_once(place)?.0, place)?;
+    let keywords = Keywords::read(&place.members(json)?, place)?;
     let pattern_size = keywords.pattern.as_ref().map_or(0, |_| PATTERN_SIZE);
     let size = key.len() + pattern_size;
     if fields.1 + size > MEMORY_LIMIT {

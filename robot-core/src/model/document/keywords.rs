@@ -1,7 +1,6 @@
 //! The keywords of a field.
 
 use regex_lite::Regex;
-use serde_json::value::RawValue;
 
 use super::{
     fields::{choice, regex},
@@ -10,6 +9,7 @@ use super::{
 use crate::model::{
     field::NAME_LENGTH_LIMIT,
     kind::{Format, Kind, Pattern},
+    members::Members,
     text::excerpt,
 };
 
@@ -39,43 +39,43 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    pub(super) fn read(members: Vec<(String, Box<RawValue>)>, place: Place<'_>) -> Result<Self> {
+    pub(super) fn read(members: &Members<'_>, place: Place<'_>) -> Result<Self> {
         let mut read = Self::default();
-        for (keyword, json) in members {
-            let place = place.with(&keyword);
-            match keyword.as_str() {
-                "type" => read.kind = Some(place.value(&json, KINDS)?),
-                "title" => read.title = Some(place.text(&json, TITLE_LIMIT)?),
-                "description" => read.description = Some(place.text(&json, DESCRIPTION_LIMIT)?),
+        for (keyword, json) in members.in_order() {
+            let place = place.with(keyword);
+            match keyword {
+                "type" => read.kind = Some(place.value(json, KINDS)?),
+                "title" => read.title = Some(place.text(json, TITLE_LIMIT)?),
+                "description" => read.description = Some(place.text(json, DESCRIPTION_LIMIT)?),
                 "maxLength" => {
                     let expected = format!("an integer from 1 to {TEXT_LENGTH_LIMIT}");
-                    let length: usize = place.value(&json, &expected)?;
+                    let length: usize = place.value(json, &expected)?;
                     if !(1..=TEXT_LENGTH_LIMIT).contains(&length) {
                         return place.error(format_args!("must be {expected}"));
                     }
                     read.max_length = Some(length);
                 }
                 "pattern" => {
-                    let pattern = place.text(&json, PATTERN_LIMIT)?;
+                    let pattern = place.text(json, PATTERN_LIMIT)?;
                     match regex(&pattern) {
                         Ok(regex) => read.pattern = Some(regex),
                         Err(message) => return place.error(message),
                     }
                 }
                 "format" => {
-                    let name: String = place.value(&json, FORMATS)?;
+                    let name: String = place.value(json, FORMATS)?;
                     let mut formats = Format::NAMED.iter();
                     read.format = formats.find(|format| format.name() == Some(&name)).copied();
                     if read.format.is_none() {
                         return place.error(format_args!("must be {FORMATS}"));
                     }
                 }
-                "minimum" => read.minimum = Some(place.value(&json, "a number")?),
-                "maximum" => read.maximum = Some(place.value(&json, "a number")?),
-                "enum" => read.choices = Some(choices(&json, place)?),
-                "unique" => read.unique = Some(place.value(&json, "true or false")?),
-                "index" => read.index = place.value(&json, "true or false")?,
-                "search" => read.search = place.value(&json, "true or false")?,
+                "minimum" => read.minimum = Some(place.value(json, "a number")?),
+                "maximum" => read.maximum = Some(place.value(json, "a number")?),
+                "enum" => read.choices = Some(choices(json, place)?),
+                "unique" => read.unique = Some(place.value(json, "true or false")?),
+                "index" => read.index = place.value(json, "true or false")?,
+                "search" => read.search = place.value(json, "true or false")?,
                 _ => {
                     return place.error(
                         "is not a keyword here; the keywords are type, enum, maxLength, pattern, format, \
@@ -83,7 +83,7 @@ impl Keywords {
                     );
                 }
             }
-            read.given.push(keyword);
+            read.given.push(keyword.to_owned());
         }
         Ok(read)
     }
@@ -178,7 +178,7 @@ fn ordered(is_ordered: bool, place: Place<'_>) -> Result<()> {
         .error("must not be greater than maximum")
 }
 
-fn choices(json: &RawValue, place: Place<'_>) -> Result<Vec<String>> {
+fn choices(json: &str, place: Place<'_>) -> Result<Vec<String>> {
     let choices: Vec<String> = place.value(json, "an array of strings")?;
     if !(1..=CHOICE_LIMIT).contains(&choices.len()) {
         return place.error(format_args!("must have 1 to {CHOICE_LIMIT} choices"));

@@ -8,8 +8,6 @@ mod write;
 
 use std::str::FromStr;
 
-use serde_json::value::RawValue;
-
 #[cfg(test)]
 pub(crate) use self::fields::RESERVED;
 #[cfg(feature = "transfer")]
@@ -22,9 +20,9 @@ pub(super) use self::write::Property;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
 use self::{
     fields::{built_in, field},
-    place::{Members, Place, Result},
+    place::{Place, Result},
 };
-use super::{definition::Definition, field::Field, text::excerpt};
+use super::{definition::Definition, field::Field, members::Members, text::excerpt};
 
 /// The maximum length of a document, in bytes.
 const DOCUMENT_LIMIT: usize = 64 * 1024;
@@ -41,30 +39,21 @@ impl FromStr for Definition {
         if text.len() > DOCUMENT_LIMIT {
             return root.error(format_args!("must have at most {DOCUMENT_LIMIT} bytes"));
         }
-        let members: Members = match serde_json::from_str(text) {
-            Ok(members) => members,
-            Err(error) => return root.error(format_args!("is not a JSON object: {error}")),
-        };
-        let (mut title, mut properties, mut required) = (None, Vec::new(), None);
-        for (keyword, json) in members.each_once(root)?.0 {
-            let place = Place::root(&keyword);
-            match keyword.as_str() {
-                "title" => title = Some(place.text(&json, TITLE_LIMIT)?),
-                "properties" => {
-                    let members: Members = place.value(&json, "an object")?;
-                    properties = members.each_once(place)?.0;
-                }
-                "required" => {
-                    let names: Vec<String> = place.value(&json, "an array of names")?;
-                    required = Some(names);
-                }
+        let members = root.members(text)?;
+        let (mut title, mut properties, mut required) = (None, Members::default(), None);
+        for (keyword, json) in members.in_order() {
+            let place = Place::root(keyword);
+            match keyword {
+                "title" => title = Some(place.text(json, TITLE_LIMIT)?),
+                "properties" => properties = place.members(json)?,
+                "required" => required = Some(place.value(json, "an array of names")?),
                 "$schema" => {
-                    let schema: String = place.value(&json, "a string")?;
+                    let schema: String = place.value(json, "a string")?;
                     if schema != SCHEMA {
                         return place.error(format_args!("must be {SCHEMA}, or missing"));
                     }
                 }
-                "type" if json.get() == "\"object\"" => {}
+                "type" if json == "\"object\"" => {}
                 _ => {
                     return place.error(
                         "is not a keyword here; the keywords are title, properties and required",
@@ -72,6 +61,7 @@ impl FromStr for Definition {
                 }
             }
         }
+        let properties = properties.in_order();
         let own = properties
             .iter()
             .filter(|(name, _)| built_in(name).is_none());
@@ -85,15 +75,15 @@ impl FromStr for Definition {
 }
 
 /// The fields that clients can set.
-fn fields(properties: &[(String, Box<RawValue>)], required: &Required) -> Result<Vec<Field>> {
-    let names = properties.iter().map(|(name, _)| name.as_str());
+fn fields(properties: &[(&str, &str)], required: &Required) -> Result<Vec<Field>> {
+    let names = properties.iter().map(|(name, _)| *name);
     let own = names.filter(|name| built_in(name).is_none());
     let built_ins = Field::SETTABLE.iter().map(|field| field.name());
     let mut fields = Vec::new();
     let mut indexes = 0;
     for name in built_ins.chain(own) {
-        let given = properties.iter().find(|(given, _)| given == name);
-        let json = given.map_or("{}", |(_, json)| json.get());
+        let given = properties.iter().find(|(given, _)| *given == name);
+        let json = given.map_or("{}", |(_, json)| json);
         let field = field(name, json, required.contains(name))?;
         indexes += usize::from(field.is_own() && field.is_indexed());
         if indexes > INDEX_LIMIT {
@@ -113,7 +103,7 @@ struct Required(Vec<String>);
 
 impl Required {
     /// Without the keyword, the built-in fields are required.
-    fn new(names: Option<Vec<String>>, properties: &[(String, Box<RawValue>)]) -> Result<Self> {
+    fn new(names: Option<Vec<String>>, properties: &[(&str, &str)]) -> Result<Self> {
         let built_in = Field::SETTABLE.iter().map(|field| field.name());
         let Some(names) = names else {
             return Ok(Self(built_in.map(str::to_owned).collect()));
@@ -122,7 +112,7 @@ impl Required {
         for (index, name) in names.iter().enumerate() {
             let mut known = properties
                 .iter()
-                .map(|(name, _)| name.as_str())
+                .map(|(name, _)| *name)
                 .chain(built_in.clone());
             if !known.any(|known| known == name) {
                 return place.error(format_args!(
