@@ -9,7 +9,7 @@ use super::{
     columns::{Columns, Meaning, normalized},
     names::Names,
     position::Position,
-    record::ReadError,
+    record::{Cell, ReadError},
     records::Records,
 };
 use crate::model::{CHOICE_LIMIT, Field, excerpt, is_date};
@@ -70,15 +70,6 @@ pub(super) enum ValueKind {
     Text,
 }
 
-/// A value in a file.
-#[derive(Clone, Copy)]
-pub(super) enum Cell<'a> {
-    /// A text of CSV, whose kind is open.
-    Text(&'a str),
-    /// A value of JSON.
-    Json(&'a str),
-}
-
 impl<R: Read> Records<R> {
     /// Reads the whole file, and finds out what its columns are. Records that are malformed are left out.
     ///
@@ -97,30 +88,30 @@ impl<R: Read> Records<R> {
                 && survey.meanings.meaning(heading) != Meaning::LeftOut
             {
                 let message =
-                    format!("The header names the column '{heading}' twice; name it once");
-                return Err(ReadError::malformed(1, message));
+                    format!("The header names the column '{heading}' twice; name it once").into();
+                let position = Position::Line(1);
+                return Err(ReadError::Malformed { position, message });
             }
             survey.index(heading, &mut indices);
         }
-        let mut last = Position::Line(1);
-        loop {
-            let is_well_formed = self.read_cells(&mut |position, heading, cell| {
-                last = position;
-                if let Some(index) = survey.index(heading, &mut indices)
+        while let Some(position) = self.next_position()? {
+            let Ok(cells) = self.cells() else {
+                continue;
+            };
+            survey.records = survey.records.saturating_add(1);
+            for (heading, cell) in cells {
+                if let Some(index) = survey.index(&heading, &mut indices)
                     && let Some(column) = survey.columns.get_mut(index)
                 {
                     column.add(position, cell);
                 }
-            })?;
-            let Some(is_well_formed) = is_well_formed else {
-                return Ok(survey);
-            };
-            survey.records += u64::from(is_well_formed);
+            }
             if survey.columns.len() > COLUMN_LIMIT {
-                let message = format!("The records have more than {COLUMN_LIMIT} columns");
-                return Err(ReadError::malformed(1, message).at(last));
+                let message = format!("The records have more than {COLUMN_LIMIT} columns").into();
+                return Err(ReadError::Malformed { position, message });
             }
         }
+        Ok(survey)
     }
 }
 
@@ -197,20 +188,25 @@ impl Survey {
 
 impl Column {
     fn add(&mut self, position: Position, cell: Cell<'_>) {
-        let unquoted: String;
         let (text, kinds) = match cell {
-            Cell::Text("") | Cell::Json("null" | "\"\"") => return,
-            Cell::Text(text) => (text, ValueKind::of_text(text)),
+            Cell::Text(text) => {
+                let text = String::from_utf8_lossy(text);
+                let kinds = ValueKind::of_text(&text);
+                (text, kinds)
+            }
             Cell::Json(json) => match serde_json::from_str::<String>(json) {
                 Ok(text) => {
-                    unquoted = text;
-                    let is_date = is_date(&unquoted).then_some(ValueKind::Date);
+                    let is_date = is_date(&text).then_some(ValueKind::Date);
                     let kinds = is_date.into_iter().chain([ValueKind::Text]).collect();
-                    (unquoted.as_str(), kinds)
+                    (text.into(), kinds)
                 }
-                Err(_) => (json, ValueKind::of_json(json)),
+                Err(_) => (json.into(), ValueKind::of_json(json)),
             },
         };
+        if text.is_empty() || cell.is_missing() {
+            return;
+        }
+        let text = &*text;
         self.values = self.values.saturating_add(1);
         self.kinds.retain(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {
