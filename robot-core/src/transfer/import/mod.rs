@@ -66,19 +66,11 @@ pub fn import<C: Catalogue, I>(
 where
     I: IntoIterator<Item = Result<Record, ReadError>>,
 {
-    let metrics = Some(ImportMetrics::new());
-    Import {
-        metrics,
-        ..Import::unmeasured(catalogue, records, options)
-    }
+    Import::new(catalogue, records, options)
 }
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
-    fn unmeasured(
-        catalogue: C,
-        records: impl IntoIterator<IntoIter = I>,
-        options: ImportOptions,
-    ) -> Self {
+    fn new(catalogue: C, records: impl IntoIterator<IntoIter = I>, options: ImportOptions) -> Self {
         Import {
             definition: catalogue.definition(),
             catalogue,
@@ -95,11 +87,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             has_failed: false,
             changes: Vec::new(),
             planned: None,
-            metrics: None,
+            metrics: Some(ImportMetrics::new()),
         }
     }
 
-    /// A dry run that also collects the changes.
+    /// A dry run that also collects the changes, and is not measured.
     pub(super) fn plan(
         catalogue: C,
         records: impl IntoIterator<IntoIter = I>,
@@ -112,7 +104,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         };
         Self {
             planned: Some(HashMap::new()),
-            ..Self::unmeasured(catalogue, records, options)
+            metrics: None,
+            ..Self::new(catalogue, records, options)
         }
     }
 
@@ -149,7 +142,7 @@ pub struct Import<C, I> {
     /// In a dry run, the unique values that robots would have had before.
     given_up: Names,
     /// The number of records that were read, but dropped after a failure.
-    dropped: u64,
+    dropped: usize,
     /// Whether to read no more records.
     is_closed: bool,
     /// Whether the input has failed.
@@ -205,9 +198,9 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         let mut count = self.dropped;
         for record in self.records.by_ref() {
             record.ok()?;
-            count = count.saturating_add(1);
+            count += 1;
         }
-        Some(count)
+        count.try_into().ok()
     }
 
     /// Limits the writes in flight.
@@ -340,22 +333,39 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         }))
     }
 
-    /// Finishes a step.
+    /// Finishes a step. The record is processed again if another caller added, changed or deleted the robot
+    /// since the look-up, or the store had no capacity.
     fn finish(&mut self, step: Step) -> Result<Stored, ImportError> {
-        match step {
-            Step::Done(result) => result,
-            Step::Started(write) => {
-                write.names.iter().for_each(|hash| self.names.remove(*hash));
-                let Err(error) = write.outcome.wait() else {
-                    return Ok(write.stored);
-                };
-                if self.is_retried(&error) && !self.has_failed {
-                    self.retry(&write.wanted, error)
-                } else {
-                    Err(error.into())
-                }
+        let write = match step {
+            Step::Done(result) => return result,
+            Step::Started(write) => write,
+        };
+        let (mut outcome, wanted) = self.wait(write);
+        let mut deadline = None;
+        while let Err(ImportError::Store(error)) = &outcome
+            && self.is_retried(error)
+            && Instant::now() < *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT)
+        {
+            let step = self.start(wanted.clone());
+            outcome = step.and_then(|step| match step {
+                Step::Done(result) => result,
+                Step::Started(write) => self.wait(write).0,
+            });
+            if outcome.is_err() {
+                thread::sleep(RETRY_PAUSE);
             }
         }
+        outcome.map_err(|error| match error {
+            ImportError::Store(Error::NotFound(_) | Error::Stale(_)) => contended().into(),
+            error => error,
+        })
+    }
+
+    /// Waits for a write. Returns its result, and what the record wants.
+    fn wait(&mut self, write: Write) -> (Result<Stored, ImportError>, Wanted) {
+        write.names.iter().for_each(|hash| self.names.remove(*hash));
+        let result = write.outcome.wait().map(|_| write.stored);
+        (result.map_err(ImportError::from), write.wanted)
     }
 
     /// All rules that a record violates.
@@ -382,48 +392,12 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// Whether a record is processed again after an error.
     fn is_retried(&self, error: &Error) -> bool {
         match error {
+            _ if self.has_failed => false,
             // Otherwise the robot that has taken the name is skipped or replaced.
             Error::Rejected(_) if self.options.on_conflict.fails() => false,
             Error::Unavailable(_) => true,
             error => is_conflict(error),
         }
-    }
-
-    /// Processes a record by itself, after another caller added, changed or deleted the robot
-    /// since the look-up, or the store had no capacity.
-    fn retry(&self, wanted: &Wanted, error: Error) -> Result<Stored, ImportError> {
-        let deadline = Instant::now() + RETRY_LIMIT;
-        let mut last = error;
-        while Instant::now() < deadline {
-            match self.attempt(wanted) {
-                Err(ImportError::Store(error)) if self.is_retried(&error) => last = error,
-                outcome => return outcome,
-            }
-            thread::sleep(RETRY_PAUSE);
-        }
-        Err(match last {
-            Error::NotFound(_) | Error::Stale(_) => contended().into(),
-            last => last.into(),
-        })
-    }
-
-    fn attempt(&self, wanted: &Wanted) -> Result<Stored, ImportError> {
-        let (robot, changes) = match wanted {
-            Wanted::Robot(draft) => {
-                let Some(robot) = self.holder(draft)? else {
-                    self.catalogue.insert(draft.clone())?;
-                    return Ok(Stored::Added);
-                };
-                if let Some(result) = self.options.on_conflict.without_write() {
-                    return result;
-                }
-                (robot, draft.clone().into())
-            }
-            Wanted::Changes(id, changes) => (self.robot(*id)?, changes.clone()),
-        };
-        self.catalogue
-            .update_if(robot.id(), robot.revision(), changes)?;
-        Ok(Stored::Replaced)
     }
 
     /// Reads no more records, and discards the queued ones that have not started.
@@ -433,12 +407,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         self.in_flight.retain(
             |(_, step)| matches!(step, Step::Started(write) if !write.outcome.is_unstarted()),
         );
-        self.drop_records(read - self.in_flight.len());
-    }
-
-    fn drop_records(&mut self, count: usize) {
-        let count = count.try_into().unwrap_or(u64::MAX);
-        self.dropped = self.dropped.saturating_add(count);
+        self.dropped += read - self.in_flight.len();
     }
 }
 
@@ -472,7 +441,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
                     | Error::ReadOnly(_)
                     | Error::RestartRequired(_),
                 )) if self.has_failed => {
-                    self.drop_records(1);
+                    self.dropped += 1;
                     continue;
                 }
                 Err(error) if self.ends_with(error) => {

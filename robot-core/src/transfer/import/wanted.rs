@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// What a record wants, after its rules were checked, except for unique values.
+#[derive(Clone)]
 pub(super) enum Wanted {
     /// A robot with these values: a new one, or the one with the same name.
     Robot(ValidDraft),
