@@ -49,6 +49,15 @@ pub(super) enum Meaning {
     Unknown,
 }
 
+impl Meaning {
+    pub(super) fn field(self) -> Option<Field> {
+        match self {
+            Self::Field(field) => Some(field),
+            Self::LeftOut | Self::Unknown => None,
+        }
+    }
+}
+
 impl Columns {
     /// The columns of a catalogue with this definition. Other columns are ignored, and so are ids.
     #[must_use]
