@@ -292,8 +292,7 @@ impl SelectionArgs {
         let columns = Columns::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;
-            let printed = context.print(&format!("{count}\n"));
-            return printed.map_err(Failure::output);
+            return context.print(&format!("{count}\n"), Failure::output);
         }
         let hint = Some(hint).filter(|_| self.order.limit != Some(0));
         let pages = self.order.pages(catalogue, filter)?;

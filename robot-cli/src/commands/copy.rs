@@ -113,9 +113,7 @@ pub(crate) fn run(
         ("robots", digest.robots.into()),
         ("checksum", digest.checksum.into()),
     ];
-    context
-        .print_result(&text, &members)
-        .map_err(Failure::change_not_shown)
+    context.print_result(&text, &members, Failure::change_not_shown)
 }
 
 /// Why the copy is incomplete.

@@ -82,8 +82,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         to_file(export, path, &context.files())
     };
     let count = robot_count(written?);
-    let printed = context.print(&format!("Exported {count} to {}.\n", name(path)));
-    printed.map_err(Failure::change_not_shown)
+    let text = format!("Exported {count} to {}.\n", name(path));
+    context.print(&text, Failure::change_not_shown)
 }
 
 /// Writes directly to a device or a pipe. Ctrl-C terminates the process, also while it waits for the

@@ -38,8 +38,7 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let Some(directory) = &args.directory else {
         let page = page(command).map_err(Failure::output)?;
-        let printed = context.print(&String::from_utf8_lossy(&page));
-        return printed.map_err(Failure::output);
+        return context.print(&String::from_utf8_lossy(&page), Failure::output);
     };
     // A page is written completely even after Ctrl-C.
     let _interrupt = Interrupt::register()?;
@@ -50,11 +49,10 @@ pub(crate) fn run(
             directory.display()
         ))
     })?;
-    let printed = context.print(&format!(
-        "Wrote {pages} pages; read the first with: man -l {}\n",
-        directory.join("robot-cli.1").display()
-    ));
-    printed.map_err(Failure::output)
+    let first = directory.join("robot-cli.1");
+    let first = first.display();
+    let text = format!("Wrote {pages} pages; read the first with: man -l {first}\n");
+    context.print(&text, Failure::output)
 }
 
 /// Writes the pages of a command and its subcommands, and returns their number.
