@@ -222,7 +222,7 @@ fn digest_of<C: Catalogue + ?Sized>(
     failure: fn(Error) -> CopyError,
     mut report: impl FnMut(u64) -> Result<(), CopyError>,
 ) -> Result<CatalogueDigest, CopyError> {
-    let mut digester = Digester::new(catalogue.definition());
+    let mut digester = Digester::new(&catalogue.definition());
     for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
         let page = page.map_err(failure)?;
         digester.update(&page).map_err(failure)?;

@@ -1,12 +1,11 @@
 //! Digest of a catalogue, to compare catalogues in different stores.
 
-use std::sync::Arc;
-
 use sha2::{Digest, Sha256};
 
+use super::{format::Format, writer::RobotWriter};
 use crate::{
     catalogue::{Catalogue, Error, Pages, Result},
-    model::{Definition, Robot, View},
+    model::{Definition, Robot},
 };
 
 /// The digest of a catalogue: catalogues with the same robots have the same digest, whatever store
@@ -45,7 +44,7 @@ pub struct CatalogueDigest {
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
-    let mut digester = Digester::new(catalogue.definition());
+    let mut digester = Digester::new(&catalogue.definition());
     for page in Pages::new(catalogue, "") {
         digester.update(&page?)?;
     }
@@ -54,30 +53,27 @@ pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
 
 /// Computes the digest of robots that are added in order.
 pub(super) struct Digester {
-    definition: Arc<Definition>,
+    writer: RobotWriter,
     pub(super) robots: u64,
     hash: Sha256,
-    line: Vec<u8>,
 }
 
 impl Digester {
-    pub(super) fn new(definition: Arc<Definition>) -> Self {
+    pub(super) fn new(definition: &Definition) -> Self {
+        let fields = definition.default_fields().to_vec();
         Self {
-            definition,
+            writer: RobotWriter::new(Format::Ndjson).fields(fields),
             robots: 0,
             hash: Sha256::new(),
-            line: Vec::new(),
         }
     }
 
     pub(super) fn update(&mut self, robots: &[Robot]) -> Result<()> {
-        for robot in robots {
-            self.line.clear();
-            let fields = self.definition.default_fields();
-            serde_json::to_writer(&mut self.line, &View { robot, fields }).map_err(Error::store)?;
-            self.line.push(b'\n');
-            self.hash.update(&self.line);
-        }
+        let mut lines = Vec::new();
+        self.writer
+            .write(robots, &mut lines)
+            .map_err(Error::store)?;
+        self.hash.update(&lines);
         self.robots += count(robots);
         Ok(())
     }
