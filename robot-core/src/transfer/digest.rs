@@ -3,10 +3,11 @@
 use sha2::{Digest, Sha256};
 
 use super::{format::Format, writer::RobotWriter};
-use crate::{
-    catalogue::{Catalogue, Error, Pages, Result},
-    model::{Definition, Robot},
-};
+use crate::catalogue::{Catalogue, Error, Filter, Pages};
+
+/// Number of robots per batch. Lower, and each commit of a copy is shared by fewer robots; higher, and a batch
+/// may block other writers for more than a second: see [`Catalogue::restore`].
+pub(super) const BATCH: usize = 4000;
 
 /// The digest of a catalogue: catalogues with the same robots have the same digest, whatever store
 /// they are in.
@@ -43,47 +44,30 @@ pub struct CatalogueDigest {
 /// assert!(digest.checksum.to_string().starts_with("de8c44c0"));
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
-    let mut digester = Digester::new(&catalogue.definition());
-    for page in Pages::new(catalogue, "") {
-        digester.update(&page?)?;
-    }
-    Ok(digester.finish())
+pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest, Error> {
+    digest_with(catalogue, |error| error, |_| Ok(()))
 }
 
-/// Computes the digest of robots that are added in order.
-pub(super) struct Digester {
-    writer: RobotWriter,
-    pub(super) robots: u64,
-    hash: Sha256,
-}
-
-impl Digester {
-    pub(super) fn new(definition: &Definition) -> Self {
-        let fields = definition.default_fields().to_vec();
-        Self {
-            writer: RobotWriter::new(Format::Ndjson).fields(fields),
-            robots: 0,
-            hash: Sha256::new(),
-        }
-    }
-
-    pub(super) fn update(&mut self, robots: &[Robot]) -> Result<()> {
+/// The digest of a catalogue. Each page is reported with the number of robots so far.
+pub(super) fn digest_with<C: Catalogue + ?Sized, E>(
+    catalogue: &C,
+    failure: impl Fn(Error) -> E,
+    mut report: impl FnMut(u64) -> Result<(), E>,
+) -> Result<CatalogueDigest, E> {
+    let fields = catalogue.definition().default_fields().to_vec();
+    let mut writer = RobotWriter::new(Format::Ndjson).fields(fields);
+    let (mut robots, mut hash) = (0, Sha256::new());
+    for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
+        let page = page.map_err(&failure)?;
         let mut lines = Vec::new();
-        self.writer
-            .write(robots, &mut lines)
-            .map_err(Error::store)?;
-        self.hash.update(&lines);
-        self.robots += count(robots);
-        Ok(())
+        let written = writer.write(&page, &mut lines).map_err(Error::store);
+        written.map_err(&failure)?;
+        hash.update(&lines);
+        robots += count(&page);
+        report(robots)?;
     }
-
-    pub(super) fn finish(self) -> CatalogueDigest {
-        CatalogueDigest {
-            robots: self.robots,
-            checksum: hex::encode(self.hash.finalize()),
-        }
-    }
+    let checksum = hex::encode(hash.finalize());
+    Ok(CatalogueDigest { robots, checksum })
 }
 
 pub(super) fn count<T>(page: &[T]) -> u64 {
