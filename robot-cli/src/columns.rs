@@ -1,11 +1,11 @@
 //! Columns of a file to import: which fields they stand for, and the fields that they need.
 
-use std::io;
+use std::{borrow::Borrow, io};
 
-use clap::{Args, builder::PossibleValuesParser};
+use clap::Args;
 use robot_core::{
     Definition, Field,
-    transfer::{Columns, OnConflict, Proposal, ProposedChange, Survey},
+    transfer::{Columns, Proposal, ProposedChange, Survey},
 };
 use serde_json::json;
 
@@ -21,16 +21,6 @@ use crate::{
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
-    /// What finds the robot that a record changes: name, as with --on-conflict replace, or id
-    #[arg(
-        long = "match",
-        value_name = "FIELD",
-        value_parser = PossibleValuesParser::new(["name", "id"]),
-        hide_possible_values = true,
-        conflicts_with = "on_conflict"
-    )]
-    matched: Option<String>,
-
     /// The field that a column stands for; may be repeated
     #[arg(long, value_name = PAIR)]
     map: Vec<String>,
@@ -59,29 +49,15 @@ pub(crate) struct ColumnArgs {
 const PAIR: &str = "COLUMN=FIELD";
 
 impl ColumnArgs {
-    /// What happens to records of robots that exist.
-    pub(crate) fn on_conflict(&self, otherwise: OnConflict) -> OnConflict {
-        match self.matched.as_deref() {
-            Some("id") => OnConflict::MatchId,
-            Some(_) => OnConflict::Replace,
-            None => otherwise,
-        }
-    }
-
     /// The columns in a catalogue with this definition.
     ///
     /// Records with unknown columns fail if they can be read only once.
-    pub(crate) fn columns(
+    pub(crate) fn choose(
         &self,
+        mut columns: Columns,
         definition: &Definition,
-        on_conflict: OnConflict,
         is_read_once: bool,
     ) -> Result<Columns, Failure> {
-        let columns = Columns::of(definition.clone().into());
-        let mut columns = columns.matching(self.on_conflict(on_conflict));
-        if self.matched.as_deref() == Some("name") {
-            columns = columns.ignore("id");
-        }
         for pair in &self.map {
             let (heading, field) = pair
                 .rsplit_once('=')
@@ -106,28 +82,10 @@ impl ColumnArgs {
         Ok(columns)
     }
 
-    /// Fails if records are to be matched by names that are not unique.
-    pub(crate) fn check_names(
-        &self,
-        on_conflict: OnConflict,
-        definition: &Definition,
-    ) -> Result<(), Failure> {
-        let is_by_name = matches!(
-            self.on_conflict(on_conflict),
-            OnConflict::Skip | OnConflict::Replace
-        );
-        if is_by_name && !definition.has_unique_names() {
-            return Err(Failure::new(
-                "names are not unique in this catalogue, so they find no robot; use --match id",
-            ));
-        }
-        Ok(())
-    }
-
     /// Refuses a file whose ids would not be used, unless the user leaves them out.
-    fn check_ids<T: AsRef<str>>(unknown: impl IntoIterator<Item = T>) -> Result<(), Failure> {
-        let mut unknown = unknown.into_iter();
-        if unknown.any(|heading| heading.as_ref().eq_ignore_ascii_case("id")) {
+    fn check_ids(unknown: &[impl Borrow<str>]) -> Result<(), Failure> {
+        let mut unknown = unknown.iter().map(Borrow::borrow);
+        if unknown.any(|heading: &str| heading.eq_ignore_ascii_case("id")) {
             return Err(Failure::new(
                 "the file has ids; add --match id to change the robots with these ids, --match name \
                  to change the robots with these names, or --ignore id to add robots with new ids",
@@ -137,32 +95,25 @@ impl ColumnArgs {
     }
 
     /// Refuses a file with columns that would not be stored, unless the user leaves them out.
-    pub(crate) fn check(
-        &self,
-        unknown: impl IntoIterator<Item = impl AsRef<str>>,
-    ) -> Result<(), Failure> {
-        let unknown = unknown.into_iter();
-        let unknown: Vec<_> = unknown.map(|heading| heading.as_ref().to_owned()).collect();
-        Self::check_ids(&unknown)?;
+    pub(crate) fn check(&self, unknown: &[impl Borrow<str>]) -> Result<(), Failure> {
+        Self::check_ids(unknown)?;
         if unknown.is_empty() || self.ignore_unknown {
-            Self::note(&unknown);
+            Self::note(unknown);
             return Ok(());
         }
         Err(Failure::new(format_args!(
             "the file has columns that the catalogue does not have: {}; add them with --define or \
              \"robot-cli fields add\", map them with --map, or leave them out with --ignore {}",
             unknown.join(", "),
-            list(&unknown)
+            list(unknown)
         )))
     }
 
     /// Says which columns were left out.
-    pub(crate) fn note(unknown: &[String]) {
+    pub(crate) fn note(unknown: &[impl Borrow<str>]) {
         if !unknown.is_empty() {
-            terminal::note(&format!(
-                "Columns that are left out: {}.",
-                unknown.join(", ")
-            ));
+            let columns = unknown.join(", ");
+            terminal::note(&format!("Columns that are left out: {columns}."));
         }
     }
 
@@ -172,37 +123,35 @@ impl ColumnArgs {
         survey: &Survey,
         is_dry_run: bool,
     ) -> Result<(Columns, Option<Definition>), Failure> {
-        Self::check_ids(survey.unknown())?;
+        Self::check_ids(&survey.unknown().collect::<Vec<_>>())?;
         let proposal = survey.propose(self.choices).map_err(Failure::new)?;
         if proposal.changes.is_empty() {
             return Ok((proposal.columns, None));
         }
         show(&proposal);
-        if is_dry_run {
-            return Ok((proposal.columns, Some(proposal.definition)));
+        if !is_dry_run {
+            let question = "Define these fields?";
+            let action = "changing the fields";
+            self.confirmation.confirm(action, || Ok(()), question)?;
         }
-        let action = "changing the fields";
-        self.confirmation
-            .confirm(action, || Ok(()), "Define these fields?")?;
         Ok((proposal.columns, Some(proposal.definition)))
     }
 }
 
 /// The value of `--ignore` for these columns, in quotes if a shell needs them.
-fn list(columns: &[String]) -> String {
-    let quoted = columns.iter().map(|column| {
-        if column.contains([',', '"']) {
-            format!("\"{}\"", column.replace('"', "\"\""))
-        } else {
-            column.clone()
-        }
+fn list(columns: &[impl Borrow<str>]) -> String {
+    let quoted = columns.iter().map(|column| match column.borrow() {
+        column if column.contains([',', '"']) => format!("\"{}\"", column.replace('"', "\"\"")),
+        column => column.to_owned(),
     });
     let list = quoted.collect::<Vec<_>>().join(",");
     let is_plain = |character: char| character.is_alphanumeric() || ",_-".contains(character);
-    match (list.chars().all(is_plain), list.contains('"')) {
-        (true, _) => list,
-        (false, false) => format!("\"{list}\""),
-        (false, true) => format!("'{list}'"),
+    if list.chars().all(is_plain) {
+        list
+    } else if list.contains('"') {
+        format!("'{list}'")
+    } else {
+        format!("\"{list}\"")
     }
 }
 

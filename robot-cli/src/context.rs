@@ -31,15 +31,20 @@ impl Context<'_> {
         self.options.clone().must_exist().open(&self.database)
     }
 
+    /// Opens the catalogue, unless it does not exist.
+    pub(crate) fn open_present(&self) -> Result<Option<Arc<dyn Catalogue>>, OpenError> {
+        match self.open_existing() {
+            Err(OpenError::Missing { .. }) => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
     /// Opens the catalogue, and parses arguments by its definition. It is created only if they can be parsed.
     pub(crate) fn open_for<T>(
         &self,
         parse: impl Fn(&Definition) -> Result<T, Failure>,
     ) -> Result<(Arc<dyn Catalogue>, T), Failure> {
-        let existing = match self.open_existing() {
-            Err(OpenError::Missing { .. }) => None,
-            opened => Some(opened?),
-        };
+        let existing = self.open_present()?;
         let definition = existing.as_ref().map(Catalogue::definition);
         let parsed = parse(definition.as_ref().unwrap_or(Definition::built_in()))?;
         Ok((existing.map_or_else(|| self.open(), Ok)?, parsed))
@@ -84,6 +89,14 @@ impl Format {
         values
             .iter()
             .find_map(|value| Self::from_str(value, false).ok())
+    }
+
+    /// The format of a result that is one object.
+    pub(crate) fn of_object(self) -> Self {
+        match self {
+            Self::Ndjson => Self::Json,
+            format => format,
+        }
     }
 
     /// The format of files, if it is one.

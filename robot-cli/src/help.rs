@@ -2,14 +2,9 @@
 //!
 //! clap can't list commands in groups, so the list is rendered here.
 
-use std::{env, fmt::Write};
+use std::fmt::Write;
 
-use clap::{
-    Arg, ArgMatches, Command, CommandFactory,
-    builder::StyledStr,
-    error::{ContextKind, ContextValue, ErrorKind},
-};
-use robot_core::http::similar;
+use clap::{ArgMatches, Command, CommandFactory};
 
 use crate::arguments::Arguments;
 
@@ -58,53 +53,6 @@ fn with_compact_help(command: Command) -> Command {
         .long_about(None)
         .help_template(COMMAND_HELP)
         .mut_subcommands(with_compact_help)
-}
-
-/// Replaces the suggestions of clap by the known name that is [`similar`] to what was typed.
-pub(crate) fn with_suggestion(mut error: clap::Error) -> clap::Error {
-    let root = command();
-    let called = env::args_os().fold(&root, |called, word| {
-        called.find_subcommand(word).unwrap_or(called)
-    });
-    let (typed, suggested, names): (_, _, Vec<_>) = match error.kind() {
-        ErrorKind::InvalidSubcommand => (
-            ContextKind::InvalidSubcommand,
-            ContextKind::SuggestedSubcommand,
-            called.get_subcommands().map(Command::get_name).collect(),
-        ),
-        ErrorKind::UnknownArgument => (
-            ContextKind::InvalidArg,
-            ContextKind::SuggestedArg,
-            called.get_arguments().filter_map(Arg::get_long).collect(),
-        ),
-        ErrorKind::InvalidValue => (
-            ContextKind::InvalidValue,
-            ContextKind::SuggestedValue,
-            match error.get(ContextKind::ValidValue) {
-                Some(ContextValue::Strings(names)) => names.iter().map(String::as_str).collect(),
-                _ => Vec::new(),
-            },
-        ),
-        _ => return error,
-    };
-    let Some(ContextValue::String(typed)) = error.get(typed) else {
-        return error;
-    };
-    let name = typed.trim_start_matches('-');
-    let hyphens = &typed[..typed.len() - name.len()];
-    let similar = similar(name, names).map(|name| format!("{hyphens}{name}"));
-    let _ = error.remove(suggested);
-    // clap also suggests options of other commands.
-    let is_other = |tip: &StyledStr| tip.to_string().ends_with(" exists");
-    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
-        && tips.iter().any(is_other)
-    {
-        let _ = error.remove(ContextKind::Suggested);
-    }
-    if let Some(name) = similar {
-        let _ = error.insert(suggested, ContextValue::String(name));
-    }
-    error
 }
 
 /// Adds the usage of the command that was called to an error.

@@ -42,8 +42,7 @@ use crate::{
 
 fn main() -> ExitCode {
     logging::start();
-    let parsed = parse().map_err(help::with_suggestion);
-    let outcome = parsed.map_err(Failure::from).and_then(|matches| {
+    let outcome = parse().map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
             failure @ Failure::Reported(_) => failure,

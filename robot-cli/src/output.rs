@@ -19,23 +19,32 @@ use crate::{
     terminal::Screen,
 };
 
+/// The failure of a command whose result cannot be printed.
+type NotPrinted = fn(io::Error) -> Failure;
+
 impl Context<'_> {
     /// Prints a text, and flushes.
-    pub(crate) fn print(&mut self, text: &str) -> io::Result<()> {
-        self.output.write_all(text.as_bytes())?;
-        self.output.flush()
+    pub(crate) fn print(&mut self, text: &str, failure: NotPrinted) -> Result<(), Failure> {
+        let written = self.output.write_all(text.as_bytes());
+        written.and_then(|()| self.output.flush()).map_err(failure)
     }
 
     /// Prints one robot, and flushes.
-    pub(crate) fn print_robot(&mut self, robot: &Robot, columns: &Columns) -> io::Result<()> {
+    pub(crate) fn print_robot(
+        &mut self,
+        robot: &Robot,
+        columns: &Columns,
+        failure: NotPrinted,
+    ) -> Result<(), Failure> {
         let format = match self.print_format() {
             // One robot is one object, with no array around it.
             Format::Json => Format::Ndjson,
             format => format,
         };
         let mut printer = Printer::new(format, columns);
-        printer.print(slice::from_ref(robot), self.output)?;
-        printer.finish(self.output)
+        let printed = printer.print(slice::from_ref(robot), self.output);
+        let finished = printed.and_then(|()| printer.finish(self.output));
+        finished.map_err(failure)
     }
 
     /// Prints the robots of pages, and flushes. If there are none, the hint replaces a table, on
@@ -64,21 +73,27 @@ impl Context<'_> {
 
     /// Prints the result of a command that is not about single robots, and flushes: a text, or its members
     /// as a JSON object or a row of CSV.
-    pub(crate) fn print_result(&mut self, text: &str, members: &[(&str, Value)]) -> io::Result<()> {
+    pub(crate) fn print_result(
+        &mut self,
+        text: &str,
+        members: &[(&str, Value)],
+        failure: NotPrinted,
+    ) -> Result<(), Failure> {
         match self.print_format() {
-            Format::Table => writeln!(self.output, "{text}")?,
+            Format::Table => self.print(&format!("{text}\n"), failure),
             Format::Json | Format::Ndjson => {
                 let members = members.iter().cloned();
                 let members = members.map(|(name, value)| (name.to_owned(), value));
-                writeln!(self.output, "{}", Value::Object(members.collect()))?;
+                let object = Value::Object(members.collect());
+                self.print(&format!("{object}\n"), failure)
             }
             Format::Csv => {
                 let (columns, row) = members.iter().cloned().unzip();
                 let rows = vec![row];
-                Rows { columns, rows }.print(Format::Csv, ["", ""], self.output)?;
+                let printed = Rows { columns, rows }.print(Format::Csv, ["", ""], self.output);
+                printed.map_err(failure)
             }
         }
-        self.output.flush()
     }
 }
 

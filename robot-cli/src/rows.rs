@@ -78,6 +78,7 @@ pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join("; "),
         other => other.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! Which robots a command reads, and in which order, as arguments.
 
-use std::{iter, sync::Arc};
+use std::sync::Arc;
 
 use clap::Args;
 use robot_core::{
@@ -120,16 +120,10 @@ struct FilterArgs {
 
 impl FilterArgs {
     /// The names and values of the conditions for built-in fields.
-    fn built_in(&self) -> impl Iterator<Item = (&'static str, Field, &String)> {
-        let types = self.types.iter().map(|text| ("type", Field::TYPE, text));
-        let from = self
-            .year_from
-            .iter()
-            .map(|text| ("year_from", Field::YEAR, text));
-        let to = self
-            .year_to
-            .iter()
-            .map(|text| ("year_to", Field::YEAR, text));
+    fn built_in(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        let types = self.types.iter().map(|text| ("type", text));
+        let from = self.year_from.iter().map(|text| ("year_from", text));
+        let to = self.year_to.iter().map(|text| ("year_to", text));
         types.chain(from).chain(to)
     }
 
@@ -139,8 +133,13 @@ impl FilterArgs {
 
     /// The filter of these arguments and one of names.
     fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
-        let built_in = self.built_in().map(|(name, field, text)| {
+        let built_in = self.built_in().map(|(name, text)| {
             given(name, text, definition).map_err(|_| {
+                let field = if name == "type" {
+                    Field::TYPE
+                } else {
+                    Field::YEAR
+                };
                 let field = definition.field(field.name()).unwrap_or(field);
                 invalid(name, value_name(field), text, requirement(field))
             })
@@ -240,19 +239,14 @@ impl OrderArgs {
             let message = format!("the order is {}{hint}", Sort::names(&definition));
             invalid("sort", "ORDER", &self.sort, message)
         })?;
-        let mut missing = self.limit.unwrap_or(usize::MAX);
-        let pages = Pages::new(catalogue, filter).sorted(sort);
-        let mut pages = pages.page_size(missing.min(PAGE_SIZE));
-        Ok(iter::from_fn(move || {
-            if missing == 0 {
-                return None;
-            }
-            let page = pages.next()?.map(|mut robots| {
-                robots.truncate(missing);
-                missing -= robots.len();
-                robots
-            });
-            Some(page)
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let size = limit.clamp(1, PAGE_SIZE);
+        let pages = Pages::new(catalogue, filter).sorted(sort).page_size(size);
+        let pages = pages.take(limit.div_ceil(size)).enumerate();
+        Ok(pages.map(move |(index, page)| {
+            let mut robots = page?;
+            robots.truncate(limit - index * size);
+            Ok(robots)
         }))
     }
 }
@@ -292,8 +286,7 @@ impl SelectionArgs {
         let columns = Columns::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;
-            let printed = context.print(&format!("{count}\n"));
-            return printed.map_err(Failure::output);
+            return context.print(&format!("{count}\n"), Failure::output);
         }
         let hint = Some(hint).filter(|_| self.order.limit != Some(0));
         let pages = self.order.pages(catalogue, filter)?;

@@ -7,22 +7,20 @@ use std::{
 };
 
 use robot_core::{
-    Catalogue, Definition, Filter, OpenError, Redefinition,
+    Catalogue, Definition, Filter, Redefinition,
     transfer::{Columns, Format, OnConflict, ReadError, Records, Survey},
 };
 
 use crate::{
-    columns::ColumnArgs, context::Context, failure::Failure, interrupt::Interrupt, place::Place,
+    commands::ImportArgs, context::Context, failure::Failure, interrupt::Interrupt, place::Place,
     progress::Progress,
 };
 
 /// A file whose records are imported.
 pub(crate) struct Source<'a> {
+    pub(crate) args: &'a ImportArgs,
     pub(crate) place: &'a Place,
     pub(crate) format: Format,
-    pub(crate) columns: &'a ColumnArgs,
-    pub(crate) on_conflict: OnConflict,
-    pub(crate) is_dry_run: bool,
 }
 
 /// An input, and its length if known.
@@ -34,7 +32,7 @@ type Prepared = (Arc<dyn Catalogue>, Records<Box<dyn Read + Send>>, Progress);
 impl Source<'_> {
     /// Whether the columns are known only when all records are read.
     pub(crate) fn is_read_once(&self) -> bool {
-        *self.place == Place::Standard && self.format != Format::Csv && !self.columns.define
+        *self.place == Place::Standard && self.format != Format::Csv && !self.args.columns.define
     }
 
     /// Opens the catalogue, which gets the fields that the file needs, and the records. The catalogue is created
@@ -49,16 +47,19 @@ impl Source<'_> {
             Some(file) => rewound(file).map_err(|cause| self.place.not_read(&cause)),
             None => self.place.open(context),
         };
-        let existing = match context.open_existing() {
-            Err(OpenError::Missing { .. }) => None,
-            opened => Some(opened?),
-        };
+        let existing = context.open_present()?;
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
-        self.columns.check_names(self.on_conflict, &present)?;
+        let on_conflict = self.args.on_conflict();
+        let is_by_name = matches!(on_conflict, OnConflict::Skip | OnConflict::Replace);
+        if is_by_name && !present.has_unique_names() {
+            return Err(Failure::new(
+                "names are not unique in this catalogue, so they find no robot; use --match id",
+            ));
+        }
         let is_empty = match &existing {
             // Only a definition depends on it.
-            Some(catalogue) => self.columns.define && catalogue.count(&Filter::all())? == 0,
+            Some(catalogue) => self.args.columns.define && catalogue.count(&Filter::all())? == 0,
             None => true,
         };
         let (columns, mut new) = self.columns(&present, is_empty, open)?;
@@ -70,16 +71,16 @@ impl Source<'_> {
             let is_readable = records.read_header();
             // The import reports the error, and needs no fields then.
             new = new.filter(|_| is_readable);
-            self.columns.check(records.unknown_columns())?;
+            self.args.columns.check(records.unknown_columns())?;
         }
         let catalogue = match existing {
-            Some(catalogue) if !self.is_dry_run || new.is_none() => catalogue,
-            _ if self.is_dry_run => context.options.open("memory:")?,
+            Some(catalogue) if !self.args.dry_run || new.is_none() => catalogue,
+            _ if self.args.dry_run => context.options.open("memory:")?,
             _ => context.open()?,
         };
         if let Some(new) = new {
             let mut redefinition = Redefinition::new(new);
-            if !self.is_dry_run {
+            if !self.args.dry_run {
                 redefinition = redefinition.if_revision(present.revision());
             }
             catalogue.define(redefinition)?;
@@ -95,16 +96,18 @@ impl Source<'_> {
         open: impl Fn() -> Result<Input, Failure>,
     ) -> Result<(Columns, Option<Definition>), Failure> {
         let is_read_once = self.is_read_once();
-        let columns = self
-            .columns
-            .columns(present, self.on_conflict, is_read_once)?;
-        if self.columns.define {
+        let mut columns = Columns::of(present.clone().into()).matching(self.args.on_conflict());
+        if self.args.matched.as_deref() == Some("name") {
+            columns = columns.ignore("id");
+        }
+        let columns = self.args.columns.choose(columns, present, is_read_once)?;
+        if self.args.columns.define {
             let mut survey = self.survey(open()?, columns)?;
             if is_empty {
                 survey = survey.for_empty_catalogue();
             }
-            let (columns, new) = self.columns.define(&survey, self.is_dry_run)?;
-            if self.is_dry_run && new.is_some() && !is_empty {
+            let (columns, new) = self.args.columns.define(&survey, self.args.dry_run)?;
+            if self.args.dry_run && new.is_some() && !is_empty {
                 let message =
                     "Nothing was stored; the records can be checked when the fields exist.";
                 return Err(Failure::plain(vec![message.to_owned()]));
@@ -113,14 +116,15 @@ impl Source<'_> {
         }
         if self.format != Format::Csv && !is_read_once {
             let survey = self.survey(open()?, columns.clone())?;
-            self.columns.check(survey.unknown())?;
+            let unknown: Vec<_> = survey.unknown().collect();
+            self.args.columns.check(&unknown)?;
         }
         Ok((columns, None))
     }
 
     /// A copy of standard input, if it is read twice.
     fn copy(&self, interrupt: &Interrupt, context: &Context<'_>) -> Result<Option<File>, Failure> {
-        if *self.place != Place::Standard || !self.columns.define {
+        if *self.place != Place::Standard || !self.args.columns.define {
             return Ok(None);
         }
         let mut input = interrupt.reader(self.place.open(context)?.0)?;

@@ -11,7 +11,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use robot_core::{Field, Kind, Robot, Value};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use crate::{fields::Columns, printable::printable, terminal::Screen};
 
@@ -127,22 +127,9 @@ fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);
     }
-    let mut width = 0;
-    let mut prefix = text;
-    for (start, character) in text.char_indices() {
-        width += character.width().unwrap_or(0);
-        if width >= columns {
-            prefix = &text[..start];
-            break;
-        }
-    }
-    // Variation selectors widen the character before them, so a text can be wider than the sum of
-    // its characters.
-    while prefix.width() >= columns {
-        let mut characters = prefix.chars();
-        characters.next_back();
-        prefix = characters.as_str();
-    }
+    let prefixes = text.char_indices().map(|(end, _)| &text[..end]);
+    let fitting = prefixes.take_while(|prefix| prefix.width() < columns);
+    let prefix = fitting.last().unwrap_or_default();
     // A zero-width joiner at the end would join the ellipsis.
     Cow::Owned(format!("{}…", prefix.trim_end_matches('\u{200d}')))
 }
@@ -231,7 +218,8 @@ mod tests {
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
             // The variation selector makes the heart two columns wide.
             ("❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}", 4, "❤\u{fe0f}❤…"),
-            ("👩\u{200d}🚀👩\u{200d}🚀", 3, "👩…"),
+            ("👩\u{200d}🚀👩\u{200d}🚀", 3, "👩\u{200d}🚀…"),
+            ("👩\u{200d}🚀👩\u{200d}🚀", 2, "…"),
         ] {
             let truncated = truncate(text, columns);
             assert_eq!(truncated, shown, "{text} to {columns}");

@@ -68,7 +68,6 @@ impl<'a> Targets<'a> {
         };
         for id in ids {
             let robot = match &id {
-                Ok(id) if targets.seen.contains(id) => continue,
                 Ok(id) => catalogue.get(*id)?,
                 Err(_) => None,
             };

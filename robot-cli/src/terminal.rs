@@ -9,7 +9,7 @@ use std::{
     io::{self, IsTerminal, Write},
 };
 
-use anstream::ColorChoice;
+use anstream::{AutoStream, ColorChoice, stream::RawStream};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width, terminal_size_of};
 
@@ -25,16 +25,17 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn of_standard_output() -> Self {
-        Self {
-            is_colored: anstream::stdout().current_choice() != ColorChoice::Never,
-            width: width(io::stdout().is_terminal(), terminal_size_of(io::stdout())),
-        }
+        Self::of(&io::stdout(), terminal_size_of(io::stdout()))
     }
 
     pub(crate) fn of_standard_error() -> Self {
+        Self::of(&io::stderr(), terminal_size_of(io::stderr()))
+    }
+
+    fn of(stream: &impl RawStream, size: Option<(Width, Height)>) -> Self {
         Self {
-            is_colored: anstream::stderr().current_choice() != ColorChoice::Never,
-            width: width(io::stderr().is_terminal(), terminal_size_of(io::stderr())),
+            is_colored: AutoStream::choice(stream) != ColorChoice::Never,
+            width: width(stream.is_terminal(), size),
         }
     }
 }

@@ -30,6 +30,6 @@ pub(crate) fn run(args: &AddArgs, context: &mut Context<'_>) -> Result<(), Failu
     let parse = |definition: &_| args.values.parse(Some(&args.name), &[], definition);
     let (catalogue, (draft, _)) = context.open_for(parse)?;
     let robot = catalogue.add(draft)?;
-    let printed = context.print_robot(&robot, &Columns::of(&catalogue.definition()));
-    printed.map_err(Failure::change_not_shown)
+    let columns = Columns::of(&catalogue.definition());
+    context.print_robot(&robot, &columns, Failure::change_not_shown)
 }

@@ -66,7 +66,5 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         ("robots", backup.robots.into()),
         ("bytes", backup.bytes.into()),
     ];
-    context
-        .print_result(&text, &members)
-        .map_err(Failure::change_not_shown)
+    context.print_result(&text, &members, Failure::change_not_shown)
 }

@@ -11,6 +11,7 @@ use crate::{
     interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robot_count},
+    rows::Rows,
 };
 
 pub(super) const EXAMPLES: &str = "\
@@ -67,38 +68,29 @@ fn parts(outcome: &CheckOutcome) -> (&'static str, Vec<&str>) {
 }
 
 fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Table => print_lines(report, output)?,
-        Format::Json | Format::Ndjson => {
-            let checks = report.outcomes.iter().map(|(check, outcome)| {
-                let (result, findings) = parts(outcome);
-                json!({ "check": check.as_str(), "result": result, "findings": findings })
-            });
-            let checks: Vec<_> = checks.collect();
-            let passed = report.is_passed();
-            let object = json!({ "passed": passed, "robots": report.robots, "checks": checks });
-            writeln!(output, "{object}")?;
-        }
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(&mut *output);
-            writer.write_record(["check", "result", "findings"])?;
-            for (check, outcome) in &report.outcomes {
-                let (result, findings) = parts(outcome);
-                writer.write_record([check.as_str(), result, &findings.join("; ")])?;
-            }
-            writer.flush()?;
-        }
+    if format == Format::Table {
+        return print_lines(report, output);
     }
-    output.flush()
+    let rows = report.outcomes.iter().map(|(check, outcome)| {
+        let (result, findings) = parts(outcome);
+        vec![json!(check.as_str()), json!(result), json!(findings)]
+    });
+    let rows = Rows {
+        columns: vec!["check", "result", "findings"],
+        rows: rows.collect(),
+    };
+    let (passed, robots) = (report.is_passed(), json!(report.robots));
+    let after = format!(",\"passed\":{passed},\"robots\":{robots}}}");
+    rows.print(format.of_object(), ["{\"checks\":", &after], output)
 }
 
 fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
     for (check, outcome) in &report.outcomes {
         let (result, findings) = parts(outcome);
-        let mut line = vec![check.as_str(), result];
-        let findings = findings.join("; ");
-        line.extend(Some(findings.as_str()).filter(|findings| !findings.is_empty()));
-        let line = line.join(": ");
+        let mut line = format!("{}: {result}", check.as_str());
+        if !findings.is_empty() {
+            line = format!("{line}: {}", findings.join("; "));
+        }
         writeln!(output, "{}", printable(&line))?;
     }
     let outcomes = report.outcomes.iter();
@@ -108,7 +100,8 @@ fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
         None => "the robots were not read".to_owned(),
     };
     match failed {
-        0 => writeln!(output, "No problems found: {robots}."),
-        _ => writeln!(output, "Failed checks: {failed}; {robots}."),
+        0 => writeln!(output, "No problems found: {robots}.")?,
+        _ => writeln!(output, "Failed checks: {failed}; {robots}.")?,
     }
+    output.flush()
 }

@@ -27,5 +27,5 @@ pub(crate) fn run(
     // The Bash script spells the labels of a program with a hyphen in two ways, and so completes
     // nothing after a command (clap issue 6421).
     let script = String::from_utf8_lossy(&script).replace("robot__subcmd__cli", "robot__cli");
-    context.print(&script).map_err(Failure::output)
+    context.print(&script, Failure::output)
 }

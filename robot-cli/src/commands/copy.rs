@@ -3,7 +3,7 @@
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
     Catalogue, StoreFiles, redact,
-    transfer::{self, CopyError, CopyProgress, CopyStage},
+    transfer::{self, CopyError, CopyStage},
 };
 
 use crate::{
@@ -74,9 +74,16 @@ pub(crate) fn run(
         )));
     }
     let target = context.options.clone().begin_copy().open(to)?;
-    let mut display = StageProgress::default();
+    let mut display = None;
     let copied = transfer::copy(&source, &target, |progress| {
-        display.update(progress);
+        let total = Some(progress.total);
+        let display = display.get_or_insert_with(|| Progress::new(total, "copying"));
+        let action = match progress.stage {
+            CopyStage::VerifyingSource => "verified in the source",
+            CopyStage::VerifyingTarget => "verified in the target",
+            _ => "copied",
+        };
+        display.update(progress.robots, action);
         interrupt.control_flow()
     });
     drop(display);
@@ -113,9 +120,7 @@ pub(crate) fn run(
         ("robots", digest.robots.into()),
         ("checksum", digest.checksum.into()),
     ];
-    context
-        .print_result(&text, &members)
-        .map_err(Failure::change_not_shown)
+    context.print_result(&text, &members, Failure::change_not_shown)
 }
 
 /// Why the copy is incomplete.
@@ -146,26 +151,4 @@ fn remedy(target: &str) -> String {
 /// rejected later, because a target must be empty.
 fn is_same_catalogue(one: &str, other: &str) -> bool {
     one == other || StoreFiles::of_url(one).intersects(&StoreFiles::of_url(other))
-}
-
-/// Progress display of the current stage.
-#[derive(Default)]
-struct StageProgress(Option<(CopyStage, Progress)>);
-
-impl StageProgress {
-    fn update(&mut self, now: CopyProgress) {
-        if !matches!(&self.0, Some((stage, _)) if *stage == now.stage) {
-            // Clears the line of the previous stage before the new one is drawn.
-            self.0 = None;
-            self.0 = Some((now.stage, Progress::new(Some(now.total), "copying")));
-        }
-        let action = match now.stage {
-            CopyStage::VerifyingSource => "verified in the source",
-            CopyStage::VerifyingTarget => "verified in the target",
-            _ => "copied",
-        };
-        if let Some((_, progress)) = &self.0 {
-            progress.update(now.robots, action);
-        }
-    }
 }

@@ -14,7 +14,6 @@ use crate::{
     fields::Columns,
     interrupt::Interrupt,
     place::Place,
-    printable::printable,
     progress::{Progress, robot_count},
     selection::{OrderArgs, TextFilterArgs},
 };
@@ -77,13 +76,13 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     };
     let export = || Export::new(args, format, context);
     let written = if is_special(path) {
-        to_special_file(export, path)
+        to_special_file(export, path, &place)
     } else {
-        to_file(export, path, &context.files())
+        to_file(export, path, &place, &context.files())
     };
     let count = robot_count(written?);
-    let printed = context.print(&format!("Exported {count} to {}.\n", name(path)));
-    printed.map_err(Failure::change_not_shown)
+    let text = format!("Exported {count} to {place}.\n");
+    context.print(&text, Failure::change_not_shown)
 }
 
 /// Writes directly to a device or a pipe. Ctrl-C terminates the process, also while it waits for the
@@ -91,8 +90,9 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
 fn to_special_file(
     export: impl FnOnce() -> Result<Export, Failure>,
     path: &Path,
+    place: &Place,
 ) -> Result<u64, Failure> {
-    let failure = |cause| not_exported(path, cause, "the output may be incomplete");
+    let failure = |cause| not_exported(place, cause, "the output may be incomplete");
     let file = File::options().write(true).open(path);
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(failure)?);
     export()?.write(&mut buffer, &Interrupt::default(), failure)
@@ -102,18 +102,18 @@ fn to_special_file(
 fn to_file(
     export: impl FnOnce() -> Result<Export, Failure>,
     path: &Path,
+    place: &Place,
     catalogue: &StoreFiles,
 ) -> Result<u64, Failure> {
     // Before the temporary file exists, so that Ctrl-C never leaves it behind.
     let interrupt = Interrupt::register()?;
     let failure = |error| match error {
-        OutputError::OfCatalogue => Failure::own_file(format_args!("'{}'", name(path))),
+        OutputError::OfCatalogue => Failure::own_file(format_args!("'{place}'")),
         OutputError::NotSynced(cause) => Failure::new(format_args!(
-            "'{}' is complete, but its folder cannot be synced: {cause}; check the disk, and run the \
-             command again",
-            name(path)
+            "'{place}' is complete, but its folder cannot be synced: {cause}; check the disk, and run \
+             the command again"
         )),
-        error => not_exported(path, error, "no file was changed"),
+        error => not_exported(place, error, "no file was changed"),
     };
     let mut file = OutputFile::create(path, catalogue).map_err(failure)?;
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
@@ -121,28 +121,22 @@ fn to_file(
     drop(buffer);
     if interrupt.is_set() {
         let count = robot_count(count);
-        return Err(interrupt.stopped(&format!(" after {count}; '{}' is unchanged", name(path))));
+        return Err(interrupt.stopped(&format!(" after {count}; '{place}' is unchanged")));
     }
     file.finish(Existing::Replace).map_err(failure)?;
     Ok(count)
 }
 
-fn not_exported(path: &Path, cause: impl Display, outcome: &str) -> Failure {
+fn not_exported(place: &Place, cause: impl Display, outcome: &str) -> Failure {
     Failure::new(format_args!(
-        "cannot write '{}': {cause}; {outcome}. Free disk space or choose another path, and run the \
-         command again",
-        name(path)
+        "cannot write '{place}': {cause}; {outcome}. Free disk space or choose another path, and run \
+         the command again"
     ))
 }
 
 /// Whether a path leads to a device, a pipe or a socket.
 fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// A path, escaped for messages.
-fn name(path: &Path) -> String {
-    printable(&path.to_string_lossy()).into_owned()
 }
 
 /// A running export.

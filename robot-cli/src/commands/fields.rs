@@ -4,6 +4,7 @@ use std::{ffi::OsString, io::Read, sync::Arc};
 
 use clap::{ArgAction, Args, Subcommand};
 use robot_core::{Catalogue, Definition, DefinitionDraft, Field, Kind, Redefinition};
+use serde::Serialize;
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
@@ -73,19 +74,23 @@ enum FieldsCommand {
     Show,
 }
 
-/// The keywords of a field.
-#[derive(Debug, Args)]
+/// The keywords of a field, with their names in the document.
+#[derive(Debug, Args, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Keywords {
     /// The type: string, integer, number or boolean
     #[arg(long = "type", value_name = "TYPE")]
+    #[serde(rename = "type")]
     kind: Option<String>,
 
     /// The texts to choose from, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    #[serde(rename = "enum")]
     choices: Option<Vec<String>>,
 
     /// Whether each robot needs a value
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[serde(skip)]
     required: Option<bool>,
 
     /// Whether robots have different values
@@ -111,6 +116,7 @@ struct Keywords {
     /// Of texts: date or uri; or of the output
     #[arg(long, value_parser = Format::parser(FORMATS), hide_possible_values = true)]
     #[arg(action = ArgAction::Append)]
+    #[serde(skip)]
     format: Vec<String>,
 
     /// The least number
@@ -136,26 +142,13 @@ const FORMATS: [&str; 2] = ["date", "uri"];
 impl Keywords {
     /// Sets the given keywords of a property in the document, and removes those that they exclude.
     fn apply(&self, property: &mut Map<String, Value>) {
-        let mut formats = self.format.iter();
-        let format = formats.find(|format| FORMATS.contains(&format.as_str()));
-        let given = [
-            ("type", self.kind.as_ref().map(|kind| json!(kind))),
-            ("enum", self.choices.as_ref().map(|choices| json!(choices))),
-            ("unique", self.unique.map(Value::from)),
-            ("index", self.index.map(Value::from)),
-            ("search", self.search.map(Value::from)),
-            ("maxLength", self.max_length.clone().map(Value::from)),
-            ("pattern", self.pattern.clone().map(Value::from)),
-            ("format", format.cloned().map(Value::from)),
-            ("minimum", self.minimum.clone().map(Value::from)),
-            ("maximum", self.maximum.clone().map(Value::from)),
-            ("title", self.title.clone().map(Value::from)),
-            ("description", self.description.clone().map(Value::from)),
-        ];
-        let given = given.map(|(name, value)| Some((name.to_owned(), value?)));
-        let given: Vec<_> = given.into_iter().flatten().collect();
+        let mut given = json!(self).as_object().cloned().unwrap_or_default();
+        given.retain(|_, value| !value.is_null());
+        let mut formats = self.format.iter().map(String::as_str);
+        let format = formats.find(|format| FORMATS.contains(format));
+        given.extend(format.map(|format| ("format".to_owned(), json!(format))));
         property.retain(|present, _| {
-            !given.iter().any(|(name, _)| match name.as_str() {
+            !given.keys().any(|name| match name.as_str() {
                 "type" | "enum" => !OF_EVERY_TYPE.contains(&present.as_str()),
                 "pattern" => present == "format",
                 "format" => present == "pattern",
@@ -196,7 +189,7 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
         None => return print(context),
         Some(FieldsCommand::Show) => {
             let text = format!("{}\n", context.open_existing()?.definition());
-            return context.print(&text).map_err(Failure::output);
+            return context.print(&text, Failure::output);
         }
         Some(FieldsCommand::Add { name, keywords }) => add(&name, &keywords, context)?,
         Some(FieldsCommand::Change { name, keywords }) => change(&name, Some(&keywords), context)?,
@@ -214,8 +207,8 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
     let names = Field::names(definition.settable());
     let names = names.split(',').collect::<Vec<_>>().into();
     let revision = definition.revision().get().into();
-    let printed = context.print_result(&done, &[("fields", names), ("revision", revision)]);
-    printed.map_err(Failure::change_not_shown)
+    let members = [("fields", names), ("revision", revision)];
+    context.print_result(&done, &members, Failure::change_not_shown)
 }
 
 /// A catalogue, its new definition, and what is printed then.

@@ -27,6 +27,5 @@ pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failur
     let columns = Columns::parse(args.fields.as_deref(), &catalogue.definition())?;
     let id = args.id.map_err(Failure::no_robot)?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    let printed = context.print_robot(&robot, &columns);
-    printed.map_err(Failure::output)
+    context.print_robot(&robot, &columns, Failure::output)
 }

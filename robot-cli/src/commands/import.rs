@@ -1,10 +1,6 @@
 //! `import`: robots from a file or standard input.
 
-use std::{
-    ffi::OsString,
-    fmt::Write as _,
-    io::{self, Write},
-};
+use std::{ffi::OsString, fmt::Write as _, io::Write};
 
 use clap::{
     Args,
@@ -24,9 +20,9 @@ use crate::{
     failure::Failure,
     interrupt::Interrupt,
     place::Place,
-    printable::printable,
     progress::{Progress, robot_count},
     source::Source,
+    terminal,
 };
 
 /// Arguments of `import`.
@@ -51,7 +47,7 @@ pub(crate) struct ImportArgs {
 
     /// Report what the import would do and store nothing; uses 20 bytes of memory per robot
     #[arg(long)]
-    dry_run: bool,
+    pub(crate) dry_run: bool,
 
     /// Skip records that fail, and do not stop at the first one
     #[arg(long)]
@@ -61,8 +57,19 @@ pub(crate) struct ImportArgs {
     #[arg(long, conflicts_with = "keep_going")]
     atomic: bool,
 
+    /// What finds the robot that a record changes: name, as with --on-conflict replace, or id
+    #[arg(
+        long = "match",
+        help_heading = "Columns",
+        value_name = "FIELD",
+        value_parser = PossibleValuesParser::new(["name", "id"]),
+        hide_possible_values = true,
+        conflicts_with = "on_conflict"
+    )]
+    pub(crate) matched: Option<String>,
+
     #[command(flatten)]
-    columns: ColumnArgs,
+    pub(crate) columns: ColumnArgs,
 }
 
 const DETAILS: &str = "\
@@ -90,9 +97,18 @@ a second Ctrl-C terminates at once. With --atomic, Ctrl-C stores nothing unless 
 read.";
 
 impl ImportArgs {
+    /// What happens to records of robots that exist.
+    pub(crate) fn on_conflict(&self) -> OnConflict {
+        match self.matched.as_deref() {
+            Some("id") => OnConflict::MatchId,
+            Some(_) => OnConflict::Replace,
+            None => self.on_conflict,
+        }
+    }
+
     fn options(&self) -> ImportOptions {
         ImportOptions {
-            on_conflict: self.columns.on_conflict(self.on_conflict),
+            on_conflict: self.on_conflict(),
             keeps_going: self.keep_going,
             is_dry_run: self.dry_run,
         }
@@ -100,7 +116,7 @@ impl ImportArgs {
 
     /// What a second run needs, so that it does not fail at the robots that this one has added.
     fn skip(&self, counts: &ImportCounts) -> &'static str {
-        let fails = self.options().on_conflict == OnConflict::Fail;
+        let fails = self.on_conflict() == OnConflict::Fail;
         if !self.dry_run && fails && counts.added > 0 {
             " with --on-conflict skip"
         } else {
@@ -119,11 +135,9 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     })?;
     let interrupt = Interrupt::register()?;
     let source = Source {
+        args,
         place: &place,
         format,
-        columns: &args.columns,
-        on_conflict: args.on_conflict,
-        is_dry_run: args.dry_run,
     };
     let (catalogue, mut records, progress) = source.prepare(&interrupt, context)?;
     let mut import = Import {
@@ -148,11 +162,10 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         transfer::import(catalogue, records, args.options()).for_each(record);
         false
     };
-    let has_unknown_outcome = args.atomic && import.is_unknown;
     if source.is_read_once() {
         ColumnArgs::note(records.unknown_columns());
     }
-    if interrupt.is_set() && !is_complete && !has_unknown_outcome {
+    if interrupt.is_set() && !is_complete && !import.is_unknown {
         return Err(import.interrupted(&interrupt));
     }
     import.finish(context.output)
@@ -172,7 +185,7 @@ struct Import<'a> {
     stop: Option<Cause>,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,
-    /// Whether it is unknown if the robots were stored.
+    /// Whether it is unknown if the robots of an atomic import were stored.
     is_unknown: bool,
 }
 
@@ -198,7 +211,9 @@ impl Cause {
                 Self::NameTaken
             }
             error if error.is_record_error() => Self::Record,
-            ImportError::Store(_) => Self::System,
+            ImportError::Store(_) | ImportError::Unreadable(ReadError::Input { .. }) => {
+                Self::System
+            }
             _ => Self::File,
         }
     }
@@ -213,38 +228,27 @@ impl Import<'_> {
         let Err(error) = outcome.result else {
             return;
         };
-        let cause = match &error {
-            ImportError::Unreadable(ReadError::Input { .. }) => Cause::System,
-            error => Cause::of(error),
-        };
+        let cause = Cause::of(&error);
         self.has_name_conflict |= cause == Cause::NameTaken;
-        self.is_unknown |= matches!(error, ImportError::Store(Error::Unknown(_)));
+        let is_unknown = matches!(error, ImportError::Store(Error::Unknown(_)));
+        self.is_unknown |= self.args.atomic && is_unknown;
         // An atomic import has not stopped at a record.
         if !self.args.atomic && (cause > Cause::Record || !self.args.keep_going) {
             self.stop = self.stop.max(Some(cause));
         }
-        match error {
-            ImportError::Unreadable(ReadError::Input { cause, .. }) => {
-                self.input_failure = Some(self.place.not_read(&cause));
-            }
-            error => {
-                self.progress.suspend(|| {
-                    let mut stderr = io::stderr().lock();
-                    for message in error.messages() {
-                        let message = printable(&message).into_owned();
-                        let _ = writeln!(stderr, "{}: {message}", self.location());
-                    }
-                });
-            }
+        if let ImportError::Unreadable(ReadError::Input { cause, .. }) = &error {
+            self.input_failure = Some(self.place.not_read(cause));
+            return;
         }
-    }
-
-    /// The file and the position in it: `robots.csv:7`, or `robots.json: record 7`.
-    fn location(&self) -> String {
-        match self.position {
+        let location = match self.position {
             Position::Line(line) => format!("{}:{line}", self.place),
-            Position::Record(_) | Position::All => format!("{}: {}", self.place, self.position),
-        }
+            position => format!("{}: {position}", self.place),
+        };
+        self.progress.suspend(|| {
+            for message in error.messages() {
+                terminal::note(&format!("{location}: {message}"));
+            }
+        });
     }
 
     /// Reports how far an interrupted import got, and how to continue.
@@ -269,21 +273,17 @@ impl Import<'_> {
     fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
         drop(self.progress);
         let mut failures: Vec<Failure> = self.input_failure.into_iter().collect();
-        if !(self.args.atomic && self.is_unknown) {
+        if !self.is_unknown {
             let printed = writeln!(output, "{}", sentence(&self.summary, self.args))
                 .and_then(|()| output.flush());
             failures.extend(printed.err().map(Failure::change_not_shown));
         }
-        match self.stop {
-            Some(cause) => {
-                failures.push(stopped_at(self.position, self.args, &self.summary, cause));
-            }
-            None if self.summary.failed > 0 => {
-                let is_avoidable =
-                    self.has_name_conflict && self.args.options().on_conflict == OnConflict::Fail;
-                failures.push(Failure::printed(is_avoidable.then_some(CONFLICT_HINT), 1));
-            }
-            None => {}
+        if let Some(cause) = self.stop {
+            failures.push(stopped_at(self.position, self.args, &self.summary, cause));
+        } else if self.summary.failed > 0 {
+            let fails = self.args.on_conflict() == OnConflict::Fail;
+            let hint = (self.has_name_conflict && fails).then_some(CONFLICT_HINT);
+            failures.push(Failure::printed(hint, 1));
         }
         Failure::combine(failures)
     }
@@ -324,7 +324,7 @@ fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
         failed,
         ..
     } = *summary;
-    let is_by_id = args.options().on_conflict == OnConflict::MatchId;
+    let is_by_id = args.on_conflict() == OnConflict::MatchId;
     let verbs = match (args.dry_run, is_by_id) {
         (true, false) => ["Would add", "replace", "skip", "fail"],
         (true, true) => ["Would add", "change", "leave unchanged", "fail"],
@@ -358,6 +358,7 @@ mod tests {
             dry_run: false,
             keep_going: false,
             atomic: false,
+            matched: None,
             columns: ColumnArgs::default(),
         };
         let mut summary = ImportCounts::default();

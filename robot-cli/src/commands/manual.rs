@@ -1,8 +1,7 @@
 //! `manual`: man pages for the program and each command, generated from the help.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -12,9 +11,7 @@ use clap_mangen::{
     roff::{Roff, roman},
 };
 
-use robot_core::{Existing, OutputError, OutputFile, StoreFiles};
-
-use crate::{context::Context, failure::Failure, interrupt::Interrupt};
+use crate::{context::Context, failure::Failure};
 
 /// Arguments of `manual`.
 #[derive(Debug, Args)]
@@ -38,47 +35,33 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let Some(directory) = &args.directory else {
         let page = page(command).map_err(Failure::output)?;
-        let printed = context.print(&String::from_utf8_lossy(&page));
-        return printed.map_err(Failure::output);
+        return context.print(&String::from_utf8_lossy(&page), Failure::output);
     };
-    // A page is written completely even after Ctrl-C.
-    let _interrupt = Interrupt::register()?;
-    let catalogue = StoreFiles::of_url(&context.database);
-    let pages = write_pages(command, directory, &catalogue).map_err(|cause| {
+    let pages = write_pages(command, directory).map_err(|cause| {
         Failure::new(format_args!(
             "cannot write the manual to '{}': {cause}; choose a directory that you may write to",
             directory.display()
         ))
     })?;
-    let printed = context.print(&format!(
-        "Wrote {pages} pages; read the first with: man -l {}\n",
-        directory.join("robot-cli.1").display()
-    ));
-    printed.map_err(Failure::output)
+    let first = directory.join("robot-cli.1");
+    let first = first.display();
+    let text = format!("Wrote {pages} pages; read the first with: man -l {first}\n");
+    context.print(&text, Failure::output)
 }
 
 /// Writes the pages of a command and its subcommands, and returns their number.
-fn write_pages(
-    command: &Command,
-    directory: &Path,
-    catalogue: &StoreFiles,
-) -> Result<usize, OutputError> {
+fn write_pages(command: &Command, directory: &Path) -> io::Result<usize> {
     fs::create_dir_all(directory)?;
     let mut pages = 1;
     for subcommand in command.get_subcommands() {
         // `help` has the other commands as subcommands.
         if subcommand.get_name() != "help" {
-            pages += write_pages(subcommand, directory, catalogue)?;
+            pages += write_pages(subcommand, directory)?;
         }
     }
     let name = Man::new(command.clone()).get_filename();
-    let mut file = OutputFile::create(&directory.join(name), catalogue)?;
-    file.write_all(&page(command)?)?;
-    match file.finish(Existing::Replace) {
-        // A page that a power cut removes can be written again.
-        Ok(_) | Err(OutputError::NotSynced(_)) => Ok(pages),
-        Err(error) => Err(error),
-    }
+    fs::write(directory.join(name), page(command)?)?;
+    Ok(pages)
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {

@@ -25,6 +25,6 @@ pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), F
         .confirm("migrating", || Ok(()), &question)?;
     let options = context.options.clone().must_exist().revert_to(args.to);
     options.open(&context.database)?;
-    let printed = context.print(&format!("Migrated {database}.\n"));
-    printed.map_err(Failure::change_not_shown)
+    let text = format!("Migrated {database}.\n");
+    context.print(&text, Failure::change_not_shown)
 }

@@ -19,6 +19,7 @@ mod summary;
 mod token;
 mod update;
 
+pub(crate) use self::import::ImportArgs;
 use clap::{ArgMatches, Subcommand};
 
 use crate::{context::Context, failure::Failure, help, selection::SelectionArgs};

@@ -90,7 +90,5 @@ pub(crate) fn run(
         ("bytes", restored.bytes.into()),
         ("replaced", replaced.into()),
     ];
-    context
-        .print_result(&text, &members)
-        .map_err(Failure::change_not_shown)
+    context.print_result(&text, &members, Failure::change_not_shown)
 }

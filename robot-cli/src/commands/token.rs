@@ -67,9 +67,7 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     );
     let token = token.to_string();
     let members = [("token", text.into()), ("api_token", token.into())];
-    context
-        .print_result(&shown, &members)
-        .map_err(Failure::output)
+    context.print_result(&shown, &members, Failure::output)
 }
 
 /// The prefix and 32 random bytes.

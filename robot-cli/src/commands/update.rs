@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision};
 
 use crate::{
     context::Context,
@@ -92,23 +92,15 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
         }
     })?;
     Failure::combine(failures)?;
-    print(&changed, &*catalogue, context).map_err(Failure::change_not_shown)
-}
-
-/// Prints one robot, or the number of several. Each failure has to say that the change is stored.
-fn print(
-    changed: &[RobotId],
-    catalogue: &dyn Catalogue,
-    context: &mut Context<'_>,
-) -> io::Result<()> {
-    if let [id] = *changed {
-        match catalogue.get(id) {
-            Ok(Some(robot)) => context.print_robot(&robot, &Columns::of(&catalogue.definition())),
-            Ok(None) => Err(io::Error::other(Error::NotFound(id))),
-            Err(error) => Err(io::Error::other(error)),
-        }
-    } else {
+    // Each failure has to say that the change is stored.
+    let failure = Failure::change_not_shown;
+    let [id] = *changed else {
         let text = format!("Changed {}.", robot_count(changed.len()));
-        context.print_result(&text, &[("robots", changed.len().into())])
-    }
+        return context.print_result(&text, &[("robots", changed.len().into())], failure);
+    };
+    let robot = catalogue
+        .get(id)
+        .and_then(|robot| robot.ok_or(Error::NotFound(id)));
+    let robot = robot.map_err(|error| failure(io::Error::other(error)))?;
+    context.print_robot(&robot, &Columns::of(&definition), failure)
 }

@@ -71,16 +71,6 @@ fn hard_link_to_the_catalogue_is_not_exported_to() {
 }
 
 #[test]
-fn manual_is_not_written_over_the_catalogue() {
-    let sandbox = Sandbox::with_three_robots();
-    let before = fs::read(sandbox.path().join("robots.db")).unwrap();
-    fs::create_dir(sandbox.path().join("man")).unwrap();
-    symlink("../robots.db", sandbox.path().join("man/robot-cli-add.1")).unwrap();
-    sandbox.reports("manual man", 1, &["it belongs to the catalogue itself"]);
-    assert_eq!(fs::read(sandbox.path().join("robots.db")).unwrap(), before);
-}
-
-#[test]
 fn log_of_a_catalogue_is_not_copied_to() {
     let sandbox = Sandbox::with_three_robots();
     let _open = sandbox.open("robots.db");

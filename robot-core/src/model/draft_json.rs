@@ -85,27 +85,21 @@ pub(crate) fn read_patch(
     subject: Subject<'_>,
 ) -> Result<(Draft, Vec<Field>), Messages> {
     let members = Members::parse(definition, bytes, subject)?;
-    let read = read_values(definition, |field| members.get(field.name()));
+    let member = |field: Field| members.get(field.name());
+    let draft = Draft::read(definition, |field| match member(field) {
+        None | Some("null") => Ok(None),
+        Some(json) => parse_json(field, json).map(Some),
+    });
+    let fields = definition.settable().iter().copied();
+    let nulls = fields
+        .filter(|field| member(*field) == Some("null"))
+        .collect();
     let others = members.check_others(definition, subject);
-    match read {
-        Ok(read) if others.is_empty() => Ok(read),
+    match draft {
+        Ok(draft) if others.is_empty() => Ok((draft, nulls)),
         Ok(_) => Err(others),
         Err(messages) => Err([messages, others].concat()),
     }
-}
-
-/// Parses the values of fields, which are JSON texts.
-pub(crate) fn read_values<'a>(
-    definition: &Definition,
-    raw: impl Fn(Field) -> Option<&'a str>,
-) -> Result<(Draft, Vec<Field>), Messages> {
-    let draft = Draft::read(definition, |field| match raw(field) {
-        None | Some("null") => Ok(None),
-        Some(json) => parse(field, json).map(Some),
-    })?;
-    let fields = definition.settable().iter().copied();
-    let nulls = fields.filter(|field| raw(*field) == Some("null"));
-    Ok((draft, nulls.collect()))
 }
 
 impl<'a> Members<'a> {
@@ -167,12 +161,12 @@ impl Members<'_> {
             let names: Vec<_> = definition.all().iter().map(|field| field.name()).collect();
             let members = self.in_order().into_iter().map(|(name, _)| name);
             let unknown = members
-                .filter(|name| !names.contains(name))
+                .filter(|name| !names.contains(&&**name))
                 .take(UNKNOWN_LIMIT);
             let settable: Vec<_> = definition.settable().iter().map(|f| f.name()).collect();
             messages.extend(unknown.map(|name| {
-                let message = unknown_name(name, "field", &settable);
-                Message::about(excerpt(name).into_owned(), message)
+                let message = unknown_name(&name, "field", &settable);
+                Message::about(excerpt(&name).into_owned(), message)
             }));
         }
         messages
@@ -180,7 +174,7 @@ impl Members<'_> {
 }
 
 /// The value of a member that is not `null`.
-fn parse(field: Field, json: &str) -> Result<Value<'static>, String> {
+pub(crate) fn parse_json(field: Field, json: &str) -> Result<Value<'static>, String> {
     match field.kind() {
         Kind::Integer { .. } => match json.parse() {
             // Rust parses every integer of JSON, and a plus sign, which is not JSON, was rejected

@@ -21,12 +21,12 @@ impl<'a> Members<'a> {
     }
 
     /// The names and JSON texts of all members, in their order.
-    pub(crate) fn in_order(&self) -> Vec<(&str, &'a str)> {
+    pub(crate) fn in_order(&self) -> Vec<(Cow<'a, str>, &'a str)> {
         let mut members: Vec<_> = self.values.iter().collect();
         members.sort_unstable_by_key(|(_, (index, _))| *index);
         let members = members.into_iter();
         members
-            .map(|(name, (_, value))| (name.as_ref(), value.get()))
+            .map(|(name, (_, value))| (name.clone(), value.get()))
             .collect()
     }
 

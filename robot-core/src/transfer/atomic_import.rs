@@ -11,9 +11,6 @@ use super::{
 };
 use crate::catalogue::{Catalogue, Change, Error};
 
-/// How often the changes are tried, if other callers change the same robots.
-const ATTEMPTS: u32 = 5;
-
 /// Imports records into a catalogue, up to [`ATOMIC_LIMIT`], all of them or none. Other callers see all
 /// of their robots or none.
 ///
@@ -89,7 +86,7 @@ fn run<C: Catalogue + ?Sized>(
     mut end: Option<Outcome>,
     options: ImportOptions,
 ) -> Vec<Outcome> {
-    let (mut attempt, mut deadline) = (1, None);
+    let mut deadline = None;
     loop {
         let records = records.iter().cloned().map(Ok);
         let mut plan = Import::plan(catalogue, records, options.on_conflict);
@@ -105,12 +102,9 @@ fn run<C: Catalogue + ?Sized>(
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);
         match apply(catalogue, plan.into_changes()) {
             Ok(()) => return outcomes,
-            Err(Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_))
-                if attempt < ATTEMPTS =>
-            {
-                attempt += 1;
-            }
-            Err(Error::Unavailable(_)) if Instant::now() < deadline => {}
+            Err(
+                Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_) | Error::Unavailable(_),
+            ) if Instant::now() < deadline => {}
             Err(error) => return vec![Position::All.failed(last_error(error))],
         }
         thread::sleep(RETRY_PAUSE);

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::outcome::OnConflict;
-use crate::model::{Definition, Field, Member, TITLE_LIMIT, unknown};
+use crate::model::{Definition, Field, Member, TITLE_LIMIT, excerpt, unknown};
 
 /// The maximum number of columns that are reported because they are not stored.
 const REPORT_LIMIT: usize = 100;
@@ -47,6 +47,15 @@ pub(super) enum Meaning {
     Field(Field),
     LeftOut,
     Unknown,
+}
+
+impl Meaning {
+    pub(super) fn field(self) -> Option<Field> {
+        match self {
+            Self::Field(field) => Some(field),
+            Self::LeftOut | Self::Unknown => None,
+        }
+    }
 }
 
 impl Columns {
@@ -158,11 +167,61 @@ impl Columns {
         self.chosen.get(&normalized(heading))?.as_deref()
     }
 
-    /// A heading that is mapped, but is none of these, which are normalized.
-    pub(super) fn unused(&self, headings: &HashSet<String>) -> Option<&str> {
-        let mapped = self.chosen.iter().filter(|(_, field)| field.is_some());
-        let mut mapped = mapped.map(|(heading, _)| heading.as_str());
-        mapped.find(|heading| !headings.contains(*heading))
+    /// Finds the fields of a header's columns, or returns what is wrong with it.
+    pub(super) fn read_header(&mut self, headings: &[String]) -> Result<(), String> {
+        let (mut found, mut unknown) = (Vec::new(), Vec::new());
+        let headings: Vec<_> = headings
+            .iter()
+            .filter(|text| !text.trim().is_empty())
+            .collect();
+        for heading in &headings {
+            match self.meaning(heading) {
+                Meaning::Field(field) if found.contains(&field) => {
+                    return Err(format!(
+                        "The header names the column {field} twice; name it once"
+                    ));
+                }
+                Meaning::Field(field) => found.push(field),
+                Meaning::Unknown => unknown.push(heading.as_str()),
+                Meaning::LeftOut => {}
+            }
+        }
+        let all = || {
+            let shown: Vec<_> = headings.iter().map(|heading| excerpt(heading)).collect();
+            shown.join(", ")
+        };
+        let normal: HashSet<_> = headings.iter().map(|heading| normalized(heading)).collect();
+        let mut mapped = self.chosen.iter().filter(|(_, field)| field.is_some());
+        if let Some((heading, _)) = mapped.find(|(heading, _)| !normal.contains(*heading)) {
+            return Err(format!(
+                "The header has no column '{heading}', but {}",
+                all()
+            ));
+        }
+        if self.is_strict && !unknown.is_empty() {
+            return Err(self.messages(&unknown).join("; "));
+        }
+        let settable = self.definition.settable();
+        let names = Field::names(settable);
+        if found.is_empty() {
+            return Err(format!(
+                "The first line names no field, but {}; the fields are {names}",
+                all()
+            ));
+        }
+        let missing = settable
+            .iter()
+            .filter(|field| field.is_required() && !self.has_ids() && !found.contains(field));
+        let missing: Vec<_> = missing.map(|field| field.name()).collect();
+        self.report(&unknown);
+        if !missing.is_empty() {
+            return Err(format!(
+                "Missing in the header: {}; the first line must name the columns, separated by \
+                 commas: {names}",
+                missing.join(", "),
+            ));
+        }
+        Ok(())
     }
 
     pub(super) fn meaning(&self, heading: &str) -> Meaning {

@@ -2,17 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use super::digest::{CatalogueDigest, Digester, count};
+use super::digest::{BATCH, CatalogueDigest, count, digest_with};
 use crate::{
     catalogue::{
         Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
     },
     model::Definition,
 };
-
-/// Number of robots per batch. Lower, and each commit is shared by fewer robots; higher, and a batch
-/// may block other writers for more than a second: see [`Catalogue::restore`].
-const BATCH: usize = 4000;
 
 /// A stage of a copy.
 ///
@@ -181,10 +177,10 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
         report(CopyStage::Copying, copied, copied)?;
     }
     copy_last_id(source, target)?;
-    let source_digest = digest_of(source, CopyError::Source, |robots| {
+    let source_digest = digest_with(source, CopyError::Source, |robots| {
         report(CopyStage::VerifyingSource, robots, copied)
     })?;
-    let target_digest = digest_of(target, CopyError::Target, |robots| {
+    let target_digest = digest_with(target, CopyError::Target, |robots| {
         report(CopyStage::VerifyingTarget, robots, copied)
     })?;
     if source_digest != target_digest {
@@ -214,21 +210,6 @@ fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
         .define(redefinition)
         .map(drop)
         .map_err(CopyError::Target)
-}
-
-/// The digest of a catalogue. Each page is reported with the number of robots so far.
-fn digest_of<C: Catalogue + ?Sized>(
-    catalogue: &C,
-    failure: fn(Error) -> CopyError,
-    mut report: impl FnMut(u64) -> Result<(), CopyError>,
-) -> Result<CatalogueDigest, CopyError> {
-    let mut digester = Digester::new(catalogue.definition());
-    for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
-        let page = page.map_err(failure)?;
-        digester.update(&page).map_err(failure)?;
-        report(digester.robots)?;
-    }
-    Ok(digester.finish())
 }
 
 /// Makes sure that the target assigns no id that the source has assigned.

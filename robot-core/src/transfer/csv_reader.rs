@@ -1,13 +1,15 @@
 //! CSV reader: a record is a row, and the first row is the header.
 
-use std::io::Read;
+use std::{borrow::Cow, io::Read};
+
+use csv_core::ReadRecordResult;
 
 use super::{
-    columns::{Columns, Meaning, normalized},
+    columns::{Columns, Meaning},
     input::{Input, RECORD_LIMIT},
-    record::{ParsedRecord, ReadError, Values, parse_id},
+    record::{Cell, ReadError},
 };
-use crate::model::{Definition, Draft, Field, excerpt};
+use crate::model::Field;
 
 /// The maximum number of columns in a row.
 const COLUMN_LIMIT: usize = 256;
@@ -18,10 +20,8 @@ pub(super) struct CsvReader {
     separator: Separator,
     /// The texts of the header; none before it is read.
     headings: Vec<String>,
-    /// The fields that have a column, and its index.
-    fields: Vec<(Field, usize)>,
-    /// The columns without a heading.
-    unnamed: Vec<usize>,
+    /// The number of fields of the row that was read last, or why it has none.
+    count: Result<usize, String>,
     /// The fields of the row, concatenated, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
@@ -33,21 +33,13 @@ type Separator = (u8, &'static str);
 /// The separators, the most usual one first.
 const SEPARATORS: [Separator; 3] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs")];
 
-/// A row; its fields are in the reader.
-pub(super) struct Row {
-    pub(super) line: u64,
-    /// The number of fields, or why there are none.
-    fields: Result<usize, String>,
-}
-
 impl Default for CsvReader {
     fn default() -> Self {
         Self {
             reader: csv_core::Reader::new(),
             separator: SEPARATORS[0],
             headings: Vec::new(),
-            fields: Vec::new(),
-            unnamed: Vec::new(),
+            count: Ok(0),
             bytes: vec![0; RECORD_LIMIT],
             ends: vec![0; COLUMN_LIMIT],
         }
@@ -62,8 +54,8 @@ impl CsvReader {
         columns: &mut Columns,
     ) -> Result<(), ReadError> {
         if let Some(line) = self.read_header(input, columns)? {
-            let found = self.find_fields(columns);
-            found.map_err(|message| ReadError::malformed(line, message))?;
+            let found = columns.read_header(&self.headings);
+            found.map_err(|message| input.malformed(line, message))?;
             input.open(line);
         }
         Ok(())
@@ -80,11 +72,25 @@ impl CsvReader {
         }
         input.skip(b"\r\n")?;
         let line = input.line();
-        let malformed = |message| ReadError::malformed(line, message);
-        let header = header_bytes(input)?;
+        let malformed = |input: &Input<R>, message| Err(input.malformed(line, message));
+        read_first_row(input)?;
+        let Some(header) = input.record() else {
+            return malformed(input, too_long());
+        };
+        if header.is_empty() {
+            let names = Field::names(columns.definition().settable());
+            let message =
+                format!("The input is empty; the first line of CSV must name the columns: {names}");
+            return malformed(input, message);
+        }
+        // The last row may have no line break.
+        let header = [header, b"\n"].concat();
         let mut best = 0;
         for separator in SEPARATORS {
-            let headings = self.headings(&header, line, separator)?;
+            let headings = match self.parse_header(&header, separator) {
+                Ok(headings) => headings,
+                Err(message) => return malformed(input, message),
+            };
             let known = headings.iter().filter(|heading| {
                 let meaning = columns.meaning(heading);
                 meaning != Meaning::Unknown || columns.mapped(heading).is_some()
@@ -95,126 +101,39 @@ impl CsvReader {
                 (best, self.headings, self.separator) = (rank, headings, separator);
             }
         }
-        if header.is_empty() {
-            let names = Field::names(columns.definition().settable());
-            return Err(malformed(format!(
-                "The input is empty; the first line of CSV must name the columns: {names}"
-            )));
-        }
         if self.headings.is_empty() {
             let message = "The first line has quotes that do not enclose a heading; correct them";
-            return Err(malformed(message.to_owned()));
+            return malformed(input, message.to_owned());
         }
         self.reader = reader(self.separator);
         Ok(Some(line))
     }
 
-    /// The columns of a header on this line with this separator; none if they are not one row then.
-    fn headings(
-        &mut self,
-        header: &[u8],
-        line: u64,
-        separator: Separator,
-    ) -> Result<Vec<String>, ReadError> {
-        self.reader = reader(separator);
-        let mut input = Input::new(header);
-        let Some(row) = self.row(&mut input)? else {
-            return Ok(Vec::new());
-        };
-        input.skip(b"\r\n")?;
-        if !input.fill()?.is_empty() {
-            return Ok(Vec::new());
+    /// The headings of a header with this separator; none if it is not one row then.
+    fn parse_header(&mut self, header: &[u8], separator: Separator) -> Result<Vec<String>, String> {
+        let (result, read, _, count) =
+            reader(separator).read_record(header, &mut self.bytes, &mut self.ends);
+        match result {
+            ReadRecordResult::InputEmpty => return Err(unclosed_quote()),
+            ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
+                return Err(too_long());
+            }
+            ReadRecordResult::Record if header[read..].trim_ascii().is_empty() => {}
+            ReadRecordResult::Record | ReadRecordResult::End => return Ok(Vec::new()),
         }
-        let malformed = |message| ReadError::malformed(line, message);
-        let count = row.fields.map_err(malformed)?;
         let texts = (0..count).map(|column| str::from_utf8(self.field(column)));
         let headings: Result<_, _> = texts.map(|text| text.map(str::to_owned)).collect();
-        let not_utf8 = "The header is not UTF-8; save the file as UTF-8";
-        headings.map_err(|_| malformed(not_utf8.to_owned()))
+        headings.map_err(|_| "The header is not UTF-8; save the file as UTF-8".to_owned())
     }
 
     /// The headings.
-    pub(super) fn named(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn headings(&self) -> impl Iterator<Item = &str> {
         let headings = self.headings.iter().map(String::as_str);
         headings.filter(|heading| !heading.trim().is_empty())
     }
 
-    /// Finds the fields of the columns, or returns what is wrong with the header.
-    fn find_fields(&mut self, columns: &mut Columns) -> Result<(), String> {
-        let mut unknown = Vec::new();
-        for (column, heading) in self.headings.iter().enumerate() {
-            match columns.meaning(heading) {
-                Meaning::Field(field) if self.fields.iter().any(|(other, _)| *other == field) => {
-                    return Err(format!(
-                        "The header names the column {field} twice; name it once"
-                    ));
-                }
-                Meaning::Field(field) => self.fields.push((field, column)),
-                Meaning::Unknown if heading.trim().is_empty() => self.unnamed.push(column),
-                Meaning::Unknown => unknown.push(heading.as_str()),
-                Meaning::LeftOut => {}
-            }
-        }
-        let found = || self.named().map(excerpt).collect::<Vec<_>>().join(", ");
-        if let Some(heading) = columns.unused(&self.named().map(normalized).collect()) {
-            return Err(format!(
-                "The header has no column '{heading}', but {}",
-                found()
-            ));
-        }
-        if columns.is_strict() && !unknown.is_empty() {
-            return Err(columns.messages(&unknown).join("; "));
-        }
-        let names = Field::names(columns.definition().settable());
-        if self.fields.is_empty() {
-            return Err(format!(
-                "The first line names no field, but {}; the fields are {names}",
-                found()
-            ));
-        }
-        columns.report(&unknown);
-        let definition = columns.definition();
-        let missing = definition.settable().iter().filter(|field| {
-            let is_missing = self.fields.iter().all(|(other, _)| other != *field);
-            is_missing && field.is_required() && !columns.has_ids()
-        });
-        let missing: Vec<_> = missing.map(|field| field.name()).collect();
-        if !missing.is_empty() {
-            return Err(format!(
-                "Missing in the header: {}; the first line must name the columns, separated by \
-                 commas: {names}",
-                missing.join(", "),
-            ));
-        }
-        Ok(())
-    }
-
-    /// Whether a row has as many fields as the header, or why not.
-    fn check(&self, row: Row) -> Result<(), String> {
-        let fields = row.fields?;
-        if fields != self.headings.len() {
-            return Err(self.wrong_field_count(fields));
-        }
-        if self
-            .unnamed
-            .iter()
-            .any(|column| !self.field(*column).is_empty())
-        {
-            return Err("The record has a value in a column without a heading".to_owned());
-        }
-        Ok(())
-    }
-
-    /// The headings and texts of a row.
-    pub(super) fn cells(&self, row: Row) -> Result<impl Iterator<Item = (&str, &[u8])>, String> {
-        self.check(row)?;
-        let headings = self.headings.iter().enumerate();
-        let headings = headings.filter(|(_, heading)| !heading.trim().is_empty());
-        Ok(headings.map(|(column, heading)| (heading.as_str(), self.field(column))))
-    }
-
-    /// Reads a row.
-    pub(super) fn row<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<Row>, ReadError> {
+    /// Reads a row. Returns its line; `None` at the end.
+    pub(super) fn next<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
         // Blank lines are skipped here, so that the line number is that of the row.
         input.skip(b"\r\n")?;
         let line = input.line();
@@ -235,24 +154,40 @@ impl CsvReader {
             }
             used += written;
             ended += fields;
-            match result {
-                csv_core::ReadRecordResult::InputEmpty if is_last => {
-                    let fields = Err(unclosed_quote());
-                    return Ok(Some(Row { line, fields }));
-                }
-                csv_core::ReadRecordResult::InputEmpty => {}
-                csv_core::ReadRecordResult::OutputFull
-                | csv_core::ReadRecordResult::OutputEndsFull => {
+            self.count = match result {
+                ReadRecordResult::InputEmpty if is_last => Err(unclosed_quote()),
+                ReadRecordResult::InputEmpty => continue,
+                ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {
                     // The rest is read to find its end, and discarded.
                     (used, ended, fits) = (0, 0, false);
+                    continue;
                 }
-                csv_core::ReadRecordResult::Record => {
-                    let fields = fits.then_some(ended).ok_or_else(too_long);
-                    return Ok(Some(Row { line, fields }));
+                ReadRecordResult::Record if fits => Ok(ended),
+                ReadRecordResult::Record => Err(too_long()),
+                ReadRecordResult::End => return Ok(None),
+            };
+            return Ok(Some(line));
+        }
+    }
+
+    /// The headings and texts of the row that was read last, or why it has none.
+    pub(super) fn cells(&self) -> Result<Vec<(Cow<'_, str>, Cell<'_>)>, String> {
+        let count = self.count.clone()?;
+        if count != self.headings.len() {
+            return Err(self.wrong_field_count(count));
+        }
+        let mut cells = Vec::with_capacity(count);
+        for (column, heading) in self.headings.iter().enumerate() {
+            match (heading.trim(), self.field(column)) {
+                ("", b"") => {}
+                ("", _) => {
+                    let message = "The record has a value in a column without a heading";
+                    return Err(message.to_owned());
                 }
-                csv_core::ReadRecordResult::End => return Ok(None),
+                (_, text) => cells.push((Cow::Borrowed(heading.as_str()), Cell::Text(text))),
             }
         }
+        Ok(cells)
     }
 
     /// A field of the row that was read last.
@@ -277,31 +212,6 @@ impl CsvReader {
              put a field with {separators}, quotes or line breaks into quotes{hint}"
         )
     }
-
-    /// The values of a row.
-    pub(super) fn values(&self, row: Row, definition: &Definition) -> ParsedRecord {
-        self.check(row).map_err(|message| vec![message.into()])?;
-        let text = |field: Field| {
-            let (_, column) = self.fields.iter().find(|(of, _)| *of == field)?;
-            Some(self.field(*column))
-        };
-        let id = parse_id(&String::from_utf8_lossy(
-            text(Field::ID).unwrap_or_default(),
-        ));
-        let draft = Draft::read(definition, |field| match text(field).map(str::from_utf8) {
-            None | Some(Ok("")) => Ok(None),
-            Some(Ok(text)) => field
-                .parse_value(text)
-                .map(|value| Some(value.into_owned())),
-            Some(Err(_)) => Err(format!("{field} is not UTF-8")),
-        })?;
-        let fields = self.fields.iter().map(|(field, _)| *field);
-        Ok(Values {
-            id: id?,
-            draft,
-            removed: fields.filter(|field| text(*field) == Some(b"")).collect(),
-        })
-    }
 }
 
 fn reader((separator, _): Separator) -> csv_core::Reader {
@@ -309,31 +219,19 @@ fn reader((separator, _): Separator) -> csv_core::Reader {
 }
 
 /// Reads the first row, which may have line breaks in quotes. A quote opens at the start of a field only.
-fn header_bytes<R: Read>(input: &mut Input<R>) -> Result<Vec<u8>, ReadError> {
-    let (mut header, mut is_quoted, mut may_open) = (Vec::new(), false, true);
-    loop {
-        let line = input.line();
-        let bytes = input.fill()?;
-        let end = bytes.iter().position(|byte| {
-            if *byte == b'"' && (is_quoted || may_open) {
-                is_quoted = !is_quoted;
-                // Two quotes in quotes are one of the text.
-                may_open = true;
-            } else {
-                may_open = SEPARATORS.iter().any(|(separator, _)| separator == byte);
-            }
-            matches!(byte, b'\n' | b'\r') && !is_quoted
-        });
-        let count = end.map_or(bytes.len(), |end| end + 1);
-        header.extend_from_slice(&bytes[..count]);
-        input.consume(count);
-        if header.len() > RECORD_LIMIT {
-            return Err(ReadError::malformed(line, too_long()));
+fn read_first_row<R: Read>(input: &mut Input<R>) -> Result<(), ReadError> {
+    let (mut is_quoted, mut may_open) = (false, true);
+    let ends_at = |byte| {
+        if byte == b'"' && (is_quoted || may_open) {
+            is_quoted = !is_quoted;
+            // Two quotes in quotes are one of the text.
+            may_open = true;
+        } else {
+            may_open = SEPARATORS.iter().any(|(separator, _)| *separator == byte);
         }
-        if end.is_some() || count == 0 {
-            return Ok(header);
-        }
-    }
+        matches!(byte, b'\n' | b'\r') && !is_quoted
+    };
+    input.read_record(ends_at).map(drop)
 }
 
 fn unclosed_quote() -> String {

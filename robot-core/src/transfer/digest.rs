@@ -1,13 +1,13 @@
 //! Digest of a catalogue, to compare catalogues in different stores.
 
-use std::sync::Arc;
-
 use sha2::{Digest, Sha256};
 
-use crate::{
-    catalogue::{Catalogue, Error, Pages, Result},
-    model::{Definition, Robot, View},
-};
+use super::{format::Format, writer::RobotWriter};
+use crate::catalogue::{Catalogue, Error, Filter, Pages};
+
+/// Number of robots per batch. Lower, and each commit of a copy is shared by fewer robots; higher, and a batch
+/// may block other writers for more than a second: see [`Catalogue::restore`].
+pub(super) const BATCH: usize = 4000;
 
 /// The digest of a catalogue: catalogues with the same robots have the same digest, whatever store
 /// they are in.
@@ -44,50 +44,30 @@ pub struct CatalogueDigest {
 /// assert!(digest.checksum.to_string().starts_with("de8c44c0"));
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
-    let mut digester = Digester::new(catalogue.definition());
-    for page in Pages::new(catalogue, "") {
-        digester.update(&page?)?;
-    }
-    Ok(digester.finish())
+pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest, Error> {
+    digest_with(catalogue, |error| error, |_| Ok(()))
 }
 
-/// Computes the digest of robots that are added in order.
-pub(super) struct Digester {
-    definition: Arc<Definition>,
-    pub(super) robots: u64,
-    hash: Sha256,
-    line: Vec<u8>,
-}
-
-impl Digester {
-    pub(super) fn new(definition: Arc<Definition>) -> Self {
-        Self {
-            definition,
-            robots: 0,
-            hash: Sha256::new(),
-            line: Vec::new(),
-        }
+/// The digest of a catalogue. Each page is reported with the number of robots so far.
+pub(super) fn digest_with<C: Catalogue + ?Sized, E>(
+    catalogue: &C,
+    failure: impl Fn(Error) -> E,
+    mut report: impl FnMut(u64) -> Result<(), E>,
+) -> Result<CatalogueDigest, E> {
+    let fields = catalogue.definition().default_fields().to_vec();
+    let mut writer = RobotWriter::new(Format::Ndjson).fields(fields);
+    let (mut robots, mut hash) = (0, Sha256::new());
+    for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
+        let page = page.map_err(&failure)?;
+        let mut lines = Vec::new();
+        let written = writer.write(&page, &mut lines).map_err(Error::store);
+        written.map_err(&failure)?;
+        hash.update(&lines);
+        robots += count(&page);
+        report(robots)?;
     }
-
-    pub(super) fn update(&mut self, robots: &[Robot]) -> Result<()> {
-        for robot in robots {
-            self.line.clear();
-            let fields = self.definition.default_fields();
-            serde_json::to_writer(&mut self.line, &View { robot, fields }).map_err(Error::store)?;
-            self.line.push(b'\n');
-            self.hash.update(&self.line);
-        }
-        self.robots += count(robots);
-        Ok(())
-    }
-
-    pub(super) fn finish(self) -> CatalogueDigest {
-        CatalogueDigest {
-            robots: self.robots,
-            checksum: hex::encode(self.hash.finalize()),
-        }
-    }
+    let checksum = hex::encode(hash.finalize());
+    Ok(CatalogueDigest { robots, checksum })
 }
 
 pub(super) fn count<T>(page: &[T]) -> u64 {

@@ -1,8 +1,11 @@
 //! Buffered input that counts lines, and the buffer of a record.
 
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::{
+    borrow::Cow,
+    io::{self, BufRead, BufReader, Cursor, Read},
+};
 
-use super::record::ReadError;
+use super::{position::Position, record::ReadError};
 
 /// The maximum number of bytes in a record, which bounds the memory that a reader needs.
 ///
@@ -19,28 +22,34 @@ pub const RECORD_LIMIT: usize = 64 * 1024;
 /// Some editors put it before a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Buffered input.
+/// Buffered input, and the record that was read last.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     reader: BufReader<WithoutMark<R>>,
     line: u64,
-    /// The line on which the header or the array begins; 0 before it.
-    opening_line: u64,
+    /// The number of records so far.
+    count: u64,
+    /// The line on which the last record begins, or before it the header or the array; 0 before these.
+    last_line: u64,
+    /// The bytes of the record, up to the limit.
+    record: Vec<u8>,
+    is_too_long: bool,
 }
 
 impl<R: Read> Input<R> {
     pub(super) fn new(input: R) -> Self {
+        let reader = WithoutMark {
+            input,
+            start: None,
+            is_at_end: false,
+        };
         Self {
-            reader: BufReader::with_capacity(
-                RECORD_LIMIT,
-                WithoutMark {
-                    input,
-                    start: None,
-                    is_at_end: false,
-                },
-            ),
+            reader: BufReader::with_capacity(RECORD_LIMIT, reader),
             line: 1,
-            opening_line: 0,
+            count: 0,
+            last_line: 0,
+            record: Vec::new(),
+            is_too_long: false,
         }
     }
 
@@ -49,22 +58,43 @@ impl<R: Read> Input<R> {
         self.line
     }
 
-    /// The line on which the header or the array begins; 0 before it.
-    pub(super) fn opening_line(&self) -> u64 {
-        self.opening_line
+    /// Begins the header or the array on this line.
+    pub(super) fn open(&mut self, line: u64) {
+        self.last_line = line;
     }
 
-    /// Sets the line on which the header or the array begins.
-    pub(super) fn open(&mut self, line: u64) {
-        self.opening_line = line;
+    /// Counts a record, which begins on this line, and returns its position.
+    pub(super) fn count(&mut self, line: u64) -> Position {
+        let position = self.locate(line);
+        self.count = self.count.saturating_add(1);
+        self.last_line = line;
+        position
+    }
+
+    /// The position of the record after the last one, which begins on this line.
+    fn locate(&self, line: u64) -> Position {
+        if line > self.last_line {
+            Position::Line(line)
+        } else {
+            Position::Record(self.count.saturating_add(1))
+        }
+    }
+
+    /// The error that the input does not have its format on this line.
+    pub(super) fn malformed(&self, line: u64, message: impl Into<Cow<'static, str>>) -> ReadError {
+        ReadError::Malformed {
+            position: self.locate(line),
+            message: message.into(),
+        }
     }
 
     /// The bytes in the buffer, which is filled if it is empty; none at the end.
     pub(super) fn fill(&mut self) -> Result<&[u8], ReadError> {
         // Returning the bytes from within the loop would extend their borrow beyond it.
-        while let Err(error) = self.reader.fill_buf() {
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(ReadError::input(self.line, error));
+        while let Err(cause) = self.reader.fill_buf() {
+            if cause.kind() != io::ErrorKind::Interrupted {
+                let position = self.locate(self.line);
+                return Err(ReadError::Input { position, cause });
             }
         }
         Ok(self.reader.buffer())
@@ -91,6 +121,34 @@ impl<R: Read> Input<R> {
             }
             self.consume(count);
         }
+    }
+
+    /// Reads a record up to the byte at which it ends, which is not consumed. Returns whether there is one.
+    pub(super) fn read_record(
+        &mut self,
+        mut is_end: impl FnMut(u8) -> bool,
+    ) -> Result<bool, ReadError> {
+        self.record.clear();
+        self.is_too_long = false;
+        loop {
+            let bytes = self.fill()?;
+            let end = bytes.iter().position(|byte| is_end(*byte));
+            let count = end.unwrap_or(bytes.len());
+            self.is_too_long |= self.record.len() + count > RECORD_LIMIT;
+            if !self.is_too_long {
+                let bytes = &self.reader.buffer()[..count];
+                self.record.extend_from_slice(bytes);
+            }
+            self.consume(count);
+            if end.is_some() || count == 0 {
+                return Ok(end.is_some());
+            }
+        }
+    }
+
+    /// The record; `None` if it is too long.
+    pub(super) fn record(&self) -> Option<&[u8]> {
+        (!self.is_too_long).then_some(&self.record)
     }
 }
 
@@ -125,31 +183,5 @@ impl<R: Read> Read for WithoutMark<R> {
         let read = self.input.read(buffer)?;
         self.is_at_end = read == 0;
         Ok(read)
-    }
-}
-
-/// The bytes of one record, up to the limit.
-#[derive(Debug, Default)]
-pub(super) struct RecordBuffer {
-    bytes: Vec<u8>,
-    is_too_long: bool,
-}
-
-impl RecordBuffer {
-    pub(super) fn clear(&mut self) {
-        self.bytes.clear();
-        self.is_too_long = false;
-    }
-
-    pub(super) fn extend(&mut self, bytes: &[u8]) {
-        self.is_too_long |= self.bytes.len() + bytes.len() > RECORD_LIMIT;
-        if !self.is_too_long {
-            self.bytes.extend_from_slice(bytes);
-        }
-    }
-
-    /// The record; `None` if it is too long.
-    pub(super) fn bytes(&self) -> Option<&[u8]> {
-        (!self.is_too_long).then_some(&self.bytes)
     }
 }

@@ -1,14 +1,11 @@
-//! JSON reader: a record is an element of one array.
+//! JSON readers: a record is an element of one array, or a line (NDJSON).
 //!
 //! The array is split into elements at its delimiters, and each element is parsed by itself, so that
 //! an array of any length is read in constant memory.
 
 use std::io::Read;
 
-use super::{
-    input::{Input, RecordBuffer},
-    record::ReadError,
-};
+use super::{input::Input, record::ReadError};
 
 const WHITE_SPACE: &[u8] = b" \t\r\n";
 
@@ -19,54 +16,49 @@ pub(super) enum JsonReader {
     BeforeArray,
     BeforeFirst,
     AfterElement,
-    AfterArray,
 }
 
 impl JsonReader {
     /// Reads the next element. Returns the line on which it begins; `None` at the end.
-    pub(super) fn next<R: Read>(
-        &mut self,
-        input: &mut Input<R>,
-        record: &mut RecordBuffer,
-    ) -> Result<Option<u64>, ReadError> {
+    pub(super) fn next<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
         if matches!(self, Self::BeforeArray) {
-            match peek(input)? {
-                Some(b'[') => {
-                    input.open(input.line());
-                    input.consume(1);
-                }
-                Some(_) => return Err(not_an_array(input)),
-                None => {
-                    return Err(ReadError::malformed(
-                        input.line(),
-                        "The input is empty; an empty JSON array is []",
-                    ));
-                }
-            }
+            open_array(input)?;
             *self = Self::BeforeFirst;
         }
-        let next = peek(input)?;
-        match (&self, next) {
-            (Self::BeforeFirst | Self::AfterElement, Some(b']')) => {
+        match (peek(input)?, &self) {
+            (Some(b']'), _) => {
                 input.consume(1);
-                *self = Self::AfterArray;
+                return match peek(input)? {
+                    None => Ok(None),
+                    Some(_) => Err(input.malformed(
+                        input.line(),
+                        "The JSON array is followed by something else; send one array",
+                    )),
+                };
             }
-            (Self::AfterElement, Some(b',')) => input.consume(1),
-            (Self::AfterElement, Some(_)) => return Err(not_json(input.line())),
+            (Some(b','), Self::AfterElement) => input.consume(1),
+            (Some(_), Self::AfterElement) => return Err(not_json(input, input.line())),
             _ => {}
         }
-        if matches!(self, Self::AfterArray) {
-            return match peek(input)? {
-                None => Ok(None),
-                Some(_) => Err(ReadError::malformed(
-                    input.line(),
-                    "The JSON array is followed by something else; send one array",
-                )),
-            };
-        }
         *self = Self::AfterElement;
-        read_element(input, record).map(Some)
+        read_element(input).map(Some)
     }
+}
+
+/// Reads the bracket before the first element.
+fn open_array<R: Read>(input: &mut Input<R>) -> Result<(), ReadError> {
+    let message = match peek(input)? {
+        Some(b'[') => {
+            input.open(input.line());
+            input.consume(1);
+            return Ok(());
+        }
+        Some(_) => {
+            "The JSON is not an array of objects; for one object per line, use the format ndjson"
+        }
+        None => "The input is empty; an empty JSON array is []",
+    };
+    Err(input.malformed(input.line(), message))
 }
 
 /// The next byte that is not white space.
@@ -76,34 +68,19 @@ fn peek<R: Read>(input: &mut Input<R>) -> Result<Option<u8>, ReadError> {
 }
 
 /// Reads an element up to its delimiter, a comma or bracket, which is not consumed.
-fn read_element<R: Read>(
-    input: &mut Input<R>,
-    record: &mut RecordBuffer,
-) -> Result<u64, ReadError> {
+fn read_element<R: Read>(input: &mut Input<R>) -> Result<u64, ReadError> {
     input.skip(WHITE_SPACE)?;
     let line = input.line();
     let mut element = Element::default();
-    record.clear();
-    loop {
-        let buffer = input.fill()?;
-        if buffer.is_empty() {
-            return Err(ReadError::malformed(
-                line,
-                "What begins here does not end: the JSON is truncated or not valid",
-            ));
-        }
-        let end = element.end(buffer);
-        let count = end.unwrap_or(buffer.len());
-        record.extend(&buffer[..count]);
-        input.consume(count);
-        if end.is_some() {
-            let is_present = record.bytes().is_none_or(|bytes| !bytes.is_empty());
-            return if is_present {
-                Ok(line)
-            } else {
-                Err(not_json(line))
-            };
-        }
+    if !input.read_record(|byte| element.ends_at(byte))? {
+        return Err(input.malformed(
+            line,
+            "What begins here does not end: the JSON is truncated or not valid",
+        ));
+    }
+    match input.record() {
+        Some([]) => Err(not_json(input, line)),
+        _ => Ok(line),
     }
 }
 
@@ -124,39 +101,41 @@ enum InString {
 }
 
 impl Element {
-    /// The end of the element in the next bytes; `None` if it continues after them.
-    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
-        for (index, byte) in bytes.iter().enumerate() {
-            match self.string {
-                InString::No => match byte {
-                    b'"' => self.string = InString::Yes,
-                    b',' | b']' | b'}' if self.depth == 0 => return Some(index),
-                    b'[' | b'{' => self.depth += 1,
-                    b']' | b'}' => self.depth -= 1,
-                    _ => {}
-                },
-                InString::Yes => match byte {
-                    b'"' => self.string = InString::No,
-                    b'\\' => self.string = InString::Escaped,
-                    _ => {}
-                },
-                InString::Escaped => self.string = InString::Yes,
-            }
+    /// Whether the element ends before the next byte.
+    fn ends_at(&mut self, byte: u8) -> bool {
+        match (&self.string, byte) {
+            (InString::No, b',' | b']' | b'}') if self.depth == 0 => return true,
+            (InString::No, b'[' | b'{') => self.depth += 1,
+            (InString::No, b']' | b'}') => self.depth -= 1,
+            (InString::No, b'"') | (InString::Escaped, _) => self.string = InString::Yes,
+            (InString::Yes, b'"') => self.string = InString::No,
+            (InString::Yes, b'\\') => self.string = InString::Escaped,
+            _ => {}
         }
-        None
+        false
     }
 }
 
-pub(super) fn not_json(line: u64) -> ReadError {
-    ReadError::malformed(
+pub(super) fn not_json<R: Read>(input: &Input<R>, line: u64) -> ReadError {
+    input.malformed(
         line,
         "The JSON is not valid here; nothing after it can be read",
     )
 }
 
-fn not_an_array<R: Read>(input: &Input<R>) -> ReadError {
-    ReadError::malformed(
-        input.line(),
-        "The JSON is not an array of objects; for one object per line, use the format ndjson",
-    )
+/// Reads the next line that is not blank. Returns its number; `None` at the end.
+pub(super) fn next_line<R: Read>(input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
+    loop {
+        let line = input.line();
+        if input.fill()?.is_empty() {
+            return Ok(None);
+        }
+        if input.read_record(|byte| byte == b'\n')? {
+            input.consume(1);
+        }
+        let record = input.record();
+        if record.is_none_or(|bytes| !bytes.trim_ascii().is_empty()) {
+            return Ok(Some(line));
+        }
+    }
 }

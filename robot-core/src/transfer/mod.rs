@@ -54,7 +54,6 @@ mod import_metrics;
 mod input;
 mod json_reader;
 mod names;
-mod ndjson_reader;
 mod outcome;
 mod position;
 mod proposal;

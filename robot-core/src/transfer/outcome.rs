@@ -250,21 +250,13 @@ impl ImportCounts {
             Ok(Stored::Skipped) => &mut self.skipped,
             Err(_) => &mut self.failed,
         };
-        *counter = counter.saturating_add(1);
+        *counter += 1;
     }
 
     /// The total number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
-        let Self {
-            added,
-            replaced,
-            unchanged,
-            skipped,
-            failed,
-        } = *self;
-        let counts = [added, replaced, unchanged, skipped, failed];
-        counts.into_iter().fold(0, u64::saturating_add)
+        self.added + self.replaced + self.unchanged + self.skipped + self.failed
     }
 }
 

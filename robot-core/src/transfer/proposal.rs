@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    columns::{Columns, Meaning, normalized},
+    columns::{Columns, normalized},
     survey::{Column, Survey, ValueKind},
 };
 use crate::model::{
@@ -83,50 +83,33 @@ impl Survey {
     /// # Errors
     /// No definition fits the file.
     pub fn propose(&self, finds_choices: bool) -> Result<Proposal, ProposalError> {
+        let definition = self.given.definition();
         let mut plan = Plan {
             survey: self,
             finds_choices,
-            draft: DefinitionDraft::from(self.meanings.definition()),
-            columns: self.meanings.clone(),
+            draft: DefinitionDraft::from(definition),
+            columns: self.given.clone(),
             changes: Vec::new(),
         };
         for column in &self.columns {
-            match column.meaning {
-                Meaning::Field(field) => match field.member() {
-                    Member::Name if self.meanings.is_by_name() => {}
-                    Member::Name => plan.permit_equal_names(column, field),
-                    Member::Type => plan.fit_types(column, field)?,
-                    Member::Year => plan.fit_years(column)?,
-                    _ => {}
-                },
-                Meaning::Unknown => {
-                    let name = match self.meanings.mapped(&column.heading) {
-                        Some(name) if plan.draft.has(name) => {
-                            return Err(ProposalError::Repeated(name.to_owned()));
-                        }
-                        Some(name) => name.to_owned(),
-                        // An import says how ids are used.
-                        None if normalized(&column.heading) == Field::ID.name() => continue,
-                        // Nothing is lost.
-                        None if column.values == 0 && self.records > 0 => {
-                            plan.columns.choose(&column.heading, None);
-                            continue;
-                        }
-                        None => name(&column.heading),
-                    };
-                    plan.add(column, &name, "new".to_owned())?;
-                }
-                Meaning::LeftOut => {}
+            match column.field.map(Field::member) {
+                Some(Member::Name) => plan.permit_equal_names(column),
+                Some(Member::Type) => plan.fit_types(column)?,
+                Some(Member::Year) => plan.fit_years(column)?,
+                Some(_) => {}
+                None => plan.add_unknown(column)?,
             }
         }
         // Records that change robots need no values.
-        let ids = Meaning::Field(Field::ID);
-        let is_whole = self.columns.iter().all(|column| column.meaning != ids);
-        let is_whole = is_whole && !self.columns.is_empty();
-        let fields = self.meanings.definition().settable().iter();
-        let required = fields.filter(|_| is_whole);
-        for field in required.filter(|field| field.is_required()) {
-            plan.fit_missing(*field)?;
+        let mut fields = self.columns.iter().map(|column| column.field);
+        if !self.columns.is_empty() && fields.all(|field| field != Some(Field::ID)) {
+            for field in definition
+                .settable()
+                .iter()
+                .filter(|field| field.is_required())
+            {
+                plan.fit_missing(*field)?;
+            }
         }
         let definition = plan.draft.build()?;
         Ok(Proposal {
@@ -168,7 +151,7 @@ impl Plan<'_> {
             number += 1;
         }
         let mut property = self.property(column)?;
-        if column.meaning == Meaning::Unknown {
+        if column.field.is_none() {
             let title: String = column.heading.chars().take(TITLE_LIMIT).collect();
             property.insert("title".into(), title.into());
         }
@@ -176,6 +159,25 @@ impl Plan<'_> {
         self.columns.choose(&column.heading, Some(name.clone()));
         self.report(Some(column), &name, reason);
         Ok(())
+    }
+
+    /// Adds a field for a column that is none yet.
+    fn add_unknown(&mut self, column: &Column) -> Result<(), ProposalError> {
+        let name = match self.survey.given.mapped(&column.heading) {
+            Some(name) if self.draft.has(name) => {
+                return Err(ProposalError::Repeated(name.to_owned()));
+            }
+            Some(name) => name.to_owned(),
+            // An import says how ids are used.
+            None if normalized(&column.heading) == Field::ID.name() => return Ok(()),
+            // Nothing is lost.
+            None if column.values == 0 && self.survey.records > 0 => {
+                self.columns.choose(&column.heading, None);
+                return Ok(());
+            }
+            None => name(&column.heading),
+        };
+        self.add(column, &name, "new".to_owned())
     }
 
     /// Stores the values of a column as texts, beside the field that cannot store them.
@@ -186,7 +188,7 @@ impl Plan<'_> {
         reason: String,
     ) -> Result<(), ProposalError> {
         let name = format!("{field}_text");
-        let present = self.survey.meanings.definition().field(&name);
+        let present = self.survey.given.definition().field(&name);
         if present.is_some_and(|present| present.kind().is_text()) {
             self.columns.choose(&column.heading, Some(name));
             return Ok(());
@@ -223,42 +225,38 @@ impl Plan<'_> {
         Ok(property.as_object().cloned().unwrap_or_default())
     }
 
-    fn permit_equal_names(&mut self, column: &Column, field: Field) {
-        if let (Some(name), true) = (&column.repeated, field.is_unique()) {
-            let property = self.draft.property(field.name());
+    fn permit_equal_names(&mut self, column: &Column) {
+        let given = &self.survey.given;
+        if let Some(name) = &column.repeated
+            && given.definition().has_unique_names()
+            && !given.is_by_name()
+        {
+            let property = self.draft.property(Field::NAME.name());
             property.insert("unique".into(), false.into());
             let reason = format!("names are repeated, such as '{name}'");
-            self.report(Some(column), field.name(), reason);
+            self.report(Some(column), Field::NAME.name(), reason);
         }
     }
 
     /// Makes the types of a file choices. They replace those of the contract if no robot has one.
-    fn fit_types(&mut self, column: &Column, field: Field) -> Result<(), ProposalError> {
-        let Some(choices) = column
-            .choices
-            .as_ref()
-            .filter(|_| column.length <= LENGTHS[0])
-        else {
+    fn fit_types(&mut self, column: &Column) -> Result<(), ProposalError> {
+        let choices = column.choices.as_ref();
+        let Some(choices) = choices.filter(|_| column.length <= LENGTHS[0]) else {
             let reason = "the types are too many or too long for a list".to_owned();
-            return self.store_as_text(column, field, reason);
+            return self.store_as_text(column, Field::TYPE, reason);
         };
-        let known = field.choices();
-        let is_known = |choice: &&str| known.contains(choice);
-        let choices: Vec<_> = choices.iter().map(String::as_str).collect();
-        if choices.iter().all(is_known) {
+        let known = column.field.map_or(&[][..], |field| field.choices());
+        let mut choices: Vec<_> = choices.iter().map(String::as_str).collect();
+        if choices.iter().all(|choice| known.contains(choice)) {
             return Ok(());
         }
         let is_free = self.survey.is_of_empty_catalogue && known == Field::TYPE.choices();
         let kept = if is_free { &[] } else { known };
-        let new = choices.into_iter().filter(|choice| !kept.contains(choice));
-        let all: Vec<_> = kept.iter().copied().chain(new).collect();
-        let property = self.draft.property(field.name());
-        property.insert("enum".into(), json!(all));
-        self.report(
-            Some(column),
-            field.name(),
-            "the file has other types".to_owned(),
-        );
+        choices.retain(|choice| !kept.contains(choice));
+        let property = self.draft.property(Field::TYPE.name());
+        property.insert("enum".into(), json!([kept, &choices].concat()));
+        let reason = "the file has other types".to_owned();
+        self.report(Some(column), Field::TYPE.name(), reason);
         Ok(())
     }
 
@@ -285,31 +283,25 @@ impl Plan<'_> {
 
     /// Makes a field optional if records have no value of it.
     fn fit_missing(&mut self, field: Field) -> Result<(), ProposalError> {
-        let Survey {
-            columns, records, ..
-        } = self.survey;
+        let columns = &self.survey.columns;
         let column = columns.iter().find(|column| {
             let mapped = self.columns.mapped(&column.heading);
-            let is_of_field = column.meaning == Meaning::Field(field);
-            is_of_field && mapped.is_none_or(|name| name == field.name())
+            column.field == Some(field) && mapped.is_none_or(|name| name == field.name())
         });
-        let missing = records.saturating_sub(column.map_or(0, |column| column.values));
-        if field == Field::NAME && column.is_none() {
-            let headings: Vec<_> = columns
-                .iter()
-                .map(|column| column.heading.as_str())
-                .collect();
-            return Err(ProposalError::NoName(headings.join(", ")));
+        if field == Field::NAME {
+            // Records without a name fail.
+            let headings = columns.iter().map(|column| column.heading.as_str());
+            let no_name = || ProposalError::NoName(headings.collect::<Vec<_>>().join(", "));
+            return column.map(drop).ok_or_else(no_name);
         }
-        // Records without a name fail.
-        if field != Field::NAME && (missing > 0 || column.is_none()) {
-            self.draft.require(field.name(), false);
-            let reason = match missing {
-                1 => "optional: 1 record has no value".to_owned(),
-                _ => format!("optional: {missing} records have no value"),
-            };
-            self.report(column, field.name(), reason);
-        }
+        let values = column.map_or(0, |column| column.values);
+        let reason = match self.survey.records.saturating_sub(values) {
+            0 if column.is_some() => return Ok(()),
+            1 => "optional: 1 record has no value".to_owned(),
+            missing => format!("optional: {missing} records have no value"),
+        };
+        self.draft.require(field.name(), false);
+        self.report(column, field.name(), reason);
         Ok(())
     }
 }

@@ -3,7 +3,9 @@
 use std::{borrow::Cow, io};
 
 use super::position::Position;
-use crate::model::{Draft, Field, Message, Messages, RobotId};
+use crate::model::{
+    Draft, Field, Message, Messages, ParseIdError, RobotId, Value, draft_json::parse_json,
+};
 
 /// The values of a record, or messages for the person who can correct the record.
 pub(super) type ParsedRecord = Result<Values, Messages>;
@@ -46,12 +48,38 @@ impl From<Draft> for Values {
     }
 }
 
-/// The id of a record, if it has one.
-pub(super) fn parse_id(text: &str) -> Result<Option<RobotId>, Messages> {
-    match text.trim().parse() {
-        _ if text.is_empty() => Ok(None),
-        Ok(id) => Ok(Some(id)),
-        Err(error) => Err(vec![error.to_string().into()]),
+/// A value in a file.
+#[derive(Clone, Copy)]
+pub(super) enum Cell<'a> {
+    /// A text of CSV, whose kind is open. It need not be UTF-8.
+    Text(&'a [u8]),
+    /// A value of JSON.
+    Json(&'a str),
+}
+
+impl Cell<'_> {
+    /// Whether a record says that there is no value.
+    pub(super) fn is_missing(self) -> bool {
+        matches!(self, Self::Text(b"") | Self::Json("null"))
+    }
+
+    /// The value of a field, or what is wrong with it.
+    pub(super) fn value(self, field: Field) -> Result<Value<'static>, String> {
+        match self {
+            Self::Text(text) => match str::from_utf8(text) {
+                Ok(text) => field.parse_value(text).map(Value::into_owned),
+                Err(_) => Err(format!("{field} is not UTF-8")),
+            },
+            Self::Json(json) => parse_json(field, json),
+        }
+    }
+
+    /// The id.
+    pub(super) fn id(self) -> Result<RobotId, ParseIdError> {
+        match self {
+            Self::Text(text) => String::from_utf8_lossy(text).trim().parse(),
+            Self::Json(json) => json.trim_matches('"').trim().parse(),
+        }
     }
 }
 
@@ -118,24 +146,5 @@ impl ReadError {
     pub fn position(&self) -> Position {
         let (Self::Input { position, .. } | Self::Malformed { position, .. }) = self;
         *position
-    }
-
-    /// Changes the position.
-    pub(super) fn at(mut self, new: Position) -> Self {
-        let (Self::Input { position, .. } | Self::Malformed { position, .. }) = &mut self;
-        *position = new;
-        self
-    }
-
-    pub(super) fn input(line: u64, cause: io::Error) -> Self {
-        let position = Position::Line(line);
-        Self::Input { position, cause }
-    }
-
-    pub(super) fn malformed(line: u64, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::Malformed {
-            position: Position::Line(line),
-            message: message.into(),
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Iterator over the records of an input in any format.
 
-use std::{io::Read, sync::Arc};
+use std::{borrow::Cow, io::Read, sync::Arc};
 
 use serde::de::IgnoredAny;
 
@@ -8,16 +8,14 @@ use super::{
     columns::{Columns, Meaning},
     csv_reader::CsvReader,
     format::Format,
-    input::{Input, RECORD_LIMIT, RecordBuffer},
-    json_reader::{JsonReader, not_json},
-    ndjson_reader,
+    input::{Input, RECORD_LIMIT},
+    json_reader::{self, JsonReader, not_json},
     position::Position,
-    record::{ParsedRecord, ReadError, Record, Values, parse_id},
-    survey::Cell,
+    record::{Cell, ParsedRecord, ReadError, Record, Values},
 };
 use crate::model::{
-    Definition, Field,
-    draft_json::{Members, Subject, read_values},
+    Definition, Draft, Field, Messages,
+    draft_json::{Members, Subject},
 };
 
 /// The records of an input, one at a time, in constant memory.
@@ -35,12 +33,8 @@ use crate::model::{
 /// ```
 pub struct Records<R> {
     input: Input<R>,
-    record: RecordBuffer,
     reader: Reader,
     columns: Columns,
-    /// The number of records so far, and the line on which the last one begins.
-    count: u64,
-    last_line: u64,
     is_finished: bool,
     /// The error of the header, until it is returned.
     header_error: Option<ReadError>,
@@ -53,20 +47,48 @@ enum Reader {
     Ndjson,
 }
 
+impl Reader {
+    /// Reads the next record. Returns the line on which it begins; `None` at the end.
+    fn next<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
+        match self {
+            Self::Csv(reader) => reader.next(input),
+            Self::Json(reader) => reader.next(input),
+            Self::Ndjson => json_reader::next_line(input),
+        }
+    }
+
+    /// The headings, or names, and the values of the record that was read last.
+    fn cells<'a, R: Read>(
+        &'a self,
+        input: &'a Input<R>,
+        definition: &Definition,
+    ) -> Result<Vec<(Cow<'a, str>, Cell<'a>)>, Messages> {
+        if let Self::Csv(reader) = self {
+            return reader.cells().map_err(|message| vec![message.into()]);
+        }
+        let bytes = input.record().ok_or_else(|| {
+            let message = format!("The record has more than {RECORD_LIMIT} bytes");
+            vec![message.into()]
+        })?;
+        let members = Members::parse(definition, bytes, Subject::Record)?;
+        let members = members.in_order().into_iter();
+        Ok(members
+            .map(|(name, json)| (name, Cell::Json(json)))
+            .collect())
+    }
+}
+
 impl<R: Read> Records<R> {
     /// The records of this input in this format. Nothing is read before the first call of `next`.
     pub fn new(input: R, format: Format) -> Self {
         Self {
             input: Input::new(input),
-            record: RecordBuffer::default(),
             reader: match format {
                 Format::Csv => Reader::Csv(Box::default()),
                 Format::Json => Reader::Json(JsonReader::default()),
                 Format::Ndjson => Reader::Ndjson,
             },
             columns: Columns::of(Arc::clone(Definition::built_in())),
-            count: 0,
-            last_line: 0,
             is_finished: false,
             header_error: None,
         }
@@ -121,30 +143,17 @@ impl<R: Read> Records<R> {
         if let Some(error) = self.header_error.take() {
             return Err(error);
         }
-        let Self {
-            input,
-            record,
-            columns,
-            ..
-        } = self;
-        let (line, values) = match &mut self.reader {
-            Reader::Csv(reader) => {
-                reader.open(input, columns)?;
-                match reader.row(input)? {
-                    Some(row) => (row.line, reader.values(row, columns.definition())),
-                    None => return Ok(None),
-                }
-            }
-            Reader::Json(reader) => match reader.next(input, record)? {
-                Some(line) => (line, self.object(line)?),
-                None => return Ok(None),
-            },
-            Reader::Ndjson => match ndjson_reader::next(input, record)? {
-                Some(line) => (line, self.object(line)?),
-                None => return Ok(None),
-            },
+        if let Reader::Csv(reader) = &mut self.reader {
+            reader.open(&mut self.input, &mut self.columns)?;
+        }
+        let Some(line) = self.reader.next(&mut self.input)? else {
+            return Ok(None);
         };
-        let position = self.advance(line);
+        let values = self.values();
+        if values.is_err() && matches!(self.reader, Reader::Json(_)) {
+            self.check_json(line)?;
+        }
+        let position = self.input.count(line);
         Ok(Some(Record { position, values }))
     }
 
@@ -158,116 +167,65 @@ impl<R: Read> Records<R> {
             return Ok(Vec::new());
         };
         reader.read_header(&mut self.input, &self.columns)?;
-        Ok(reader.named().collect())
+        Ok(reader.headings().collect())
     }
 
-    /// Calls a function with each heading and value of the next record, if it is well-formed. Returns whether
-    /// it is; `None` at the end.
-    pub(super) fn read_cells(
-        &mut self,
-        call: &mut dyn FnMut(Position, &str, Cell<'_>),
-    ) -> Result<Option<bool>, ReadError> {
-        let line = match &mut self.reader {
-            Reader::Csv(reader) => {
-                let Some(row) = reader.row(&mut self.input)? else {
-                    return Ok(None);
-                };
-                let position = Position::Line(row.line);
-                let Ok(cells) = reader.cells(row) else {
-                    return Ok(Some(false));
-                };
-                for (heading, text) in cells {
-                    call(
-                        position,
-                        heading,
-                        Cell::Text(&String::from_utf8_lossy(text)),
-                    );
+    /// Reads the next record. Returns its position; `None` at the end.
+    pub(super) fn next_position(&mut self) -> Result<Option<Position>, ReadError> {
+        let line = self.reader.next(&mut self.input)?;
+        Ok(line.map(|line| self.input.count(line)))
+    }
+
+    /// The headings, or names, and the values of the record that was read last.
+    pub(super) fn cells(&self) -> Result<Vec<(Cow<'_, str>, Cell<'_>)>, Messages> {
+        self.reader.cells(&self.input, self.columns.definition())
+    }
+
+    /// The values of the record that was read last.
+    fn values(&mut self) -> ParsedRecord {
+        let columns = &mut self.columns;
+        let cells = self.reader.cells(&self.input, columns.definition())?;
+        let (mut found, mut unknown) = (Vec::<(Field, Cell<'_>)>::new(), Vec::new());
+        for (heading, cell) in &cells {
+            match columns.meaning(heading) {
+                Meaning::Field(field) if found.iter().any(|(other, _)| *other == field) => {
+                    let message = format!("The record has {field} twice; send it once");
+                    return Err(vec![message.into()]);
                 }
-                return Ok(Some(true));
+                Meaning::Field(field) => found.push((field, *cell)),
+                Meaning::Unknown => unknown.push(&**heading),
+                Meaning::LeftOut => {}
             }
-            Reader::Json(reader) => reader.next(&mut self.input, &mut self.record)?,
-            Reader::Ndjson => ndjson_reader::next(&mut self.input, &mut self.record)?,
-        };
-        let Some(line) = line else {
-            return Ok(None);
-        };
-        let position = self.advance(line);
-        let bytes = self.record.bytes().unwrap_or_default();
-        let Ok(members) = Members::parse(self.columns.definition(), bytes, Subject::Record) else {
-            return Ok(Some(false));
-        };
-        for (name, json) in members.in_order() {
-            call(position, name, Cell::Json(json));
         }
-        Ok(Some(true))
+        if columns.is_strict() && !unknown.is_empty() {
+            let messages = columns.messages(&unknown).into_iter();
+            return Err(messages.map(Into::into).collect());
+        }
+        columns.report(&unknown);
+        let cell = |field: Field| {
+            let mut found = found.iter().filter(|(_, cell)| !cell.is_missing());
+            found.find(|(of, _)| *of == field).map(|(_, cell)| *cell)
+        };
+        let id = cell(Field::ID).map(Cell::id).transpose();
+        let id = id.map_err(|error| vec![error.to_string().into()])?;
+        let draft = Draft::read(columns.definition(), |field| {
+            cell(field).map(|cell| cell.value(field)).transpose()
+        })?;
+        let removed = found.iter().filter(|(_, cell)| cell.is_missing());
+        let removed = removed.map(|(field, _)| *field).collect();
+        Ok(Values { id, draft, removed })
     }
 
-    /// Counts a record, which begins on this line, and returns its position.
-    fn advance(&mut self, line: u64) -> Position {
-        let position = self.locate(line);
-        self.count = self.count.saturating_add(1);
-        self.last_line = line;
-        position
-    }
-
-    /// The position of the record after the last one, which begins on this line.
-    fn locate(&self, line: u64) -> Position {
-        if line > self.last_line.max(self.input.opening_line()) {
-            Position::Line(line)
-        } else {
-            Position::Record(self.count.saturating_add(1))
-        }
-    }
-
-    /// Parses the record in the buffer. Invalid JSON in a line affects that line only; in an array it
-    /// affects all later elements.
-    fn object(&mut self, line: u64) -> Result<ParsedRecord, ReadError> {
-        let Some(bytes) = self.record.bytes() else {
-            let message = format!("The record has more than {RECORD_LIMIT} bytes");
-            return Ok(Err(vec![message.into()]));
+    /// Fails if the element that was read last is not JSON, which affects all later ones.
+    fn check_json(&self, line: u64) -> Result<(), ReadError> {
+        let json = self.input.record().unwrap_or(b"null");
+        let Err(error) = serde_json::from_slice::<IgnoredAny>(json) else {
+            return Ok(());
         };
-        let values = values(bytes, &mut self.columns);
-        if values.is_err()
-            && matches!(self.reader, Reader::Json(_))
-            && let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes)
-        {
-            let further = error.line().saturating_sub(1);
-            let further = further.try_into().unwrap_or(u64::MAX);
-            return Err(not_json(line.saturating_add(further)));
-        }
-        Ok(values)
+        let further = error.line().saturating_sub(1);
+        let further = further.try_into().unwrap_or(u64::MAX);
+        Err(not_json(&self.input, line.saturating_add(further)))
     }
-}
-
-/// The values of a JSON object.
-fn values(bytes: &[u8], columns: &mut Columns) -> ParsedRecord {
-    let members = Members::parse(columns.definition(), bytes, Subject::Record)?;
-    let (mut found, mut unknown): (Vec<(Field, &str)>, _) = (Vec::new(), Vec::new());
-    for (name, json) in members.in_order() {
-        match columns.meaning(name) {
-            Meaning::Field(field) if found.iter().any(|(other, _)| *other == field) => {
-                return Err(vec![
-                    format!("The record has {field} twice; send it once").into(),
-                ]);
-            }
-            Meaning::Field(field) => found.push((field, json)),
-            Meaning::Unknown => unknown.push(name),
-            Meaning::LeftOut => {}
-        }
-    }
-    if columns.is_strict() && !unknown.is_empty() {
-        let messages = columns.messages(&unknown).into_iter();
-        return Err(messages.map(Into::into).collect());
-    }
-    columns.report(&unknown);
-    let json = |field: Field| {
-        let mut found = found.iter();
-        found.find(|(of, _)| *of == field).map(|(_, json)| *json)
-    };
-    let id = json(Field::ID).filter(|json| *json != "null");
-    let id = parse_id(id.unwrap_or_default().trim_matches('"'))?;
-    let (draft, removed) = read_values(columns.definition(), json)?;
-    Ok(Values { id, draft, removed })
 }
 
 impl<R: Read> Iterator for Records<R> {
@@ -277,13 +235,7 @@ impl<R: Read> Iterator for Records<R> {
         if self.is_finished {
             return None;
         }
-        let record = match self.read() {
-            Err(error) => match error.position() {
-                Position::Line(line) => Some(Err(error.at(self.locate(line)))),
-                Position::Record(_) | Position::All => Some(Err(error)),
-            },
-            record => record.transpose(),
-        };
+        let record = self.read().transpose();
         self.is_finished = !matches!(record, Some(Ok(_)));
         record
     }

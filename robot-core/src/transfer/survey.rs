@@ -9,7 +9,7 @@ use super::{
     columns::{Columns, Meaning, normalized},
     names::Names,
     position::Position,
-    record::ReadError,
+    record::{Cell, ReadError},
     records::Records,
 };
 use crate::model::{CHOICE_LIMIT, Field, excerpt, is_date};
@@ -28,9 +28,13 @@ const COLUMN_LIMIT: usize = 1000;
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Survey {
-    pub(super) meanings: Columns,
+    /// The columns as they were given.
+    pub given: Columns,
     pub(super) columns: Vec<Column>,
+    /// The indices of the columns by their normalized headings; `None` for those that are left out.
+    indices: HashMap<String, Option<usize>>,
     /// The number of records.
     pub(super) records: u64,
     pub(super) is_of_empty_catalogue: bool,
@@ -40,7 +44,8 @@ pub struct Survey {
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) heading: String,
-    pub(super) meaning: Meaning,
+    /// The field that it stands for, if the catalogue has it.
+    pub(super) field: Option<Field>,
     /// The number of records that have a value.
     pub(super) values: u64,
     /// The kinds that all values are of.
@@ -57,7 +62,7 @@ pub(super) struct Column {
     /// The first name that occurs again.
     pub(super) repeated: Option<String>,
     /// The names, if it is their column.
-    names: Option<Names>,
+    names: Names,
 }
 
 /// The kinds of values, the most special first.
@@ -70,15 +75,6 @@ pub(super) enum ValueKind {
     Text,
 }
 
-/// A value in a file.
-#[derive(Clone, Copy)]
-pub(super) enum Cell<'a> {
-    /// A text of CSV, whose kind is open.
-    Text(&'a str),
-    /// A value of JSON.
-    Json(&'a str),
-}
-
 impl<R: Read> Records<R> {
     /// Reads the whole file, and finds out what its columns are. Records that are malformed are left out.
     ///
@@ -86,41 +82,40 @@ impl<R: Read> Records<R> {
     /// The input cannot be read, or does not have its format.
     pub fn survey(mut self) -> Result<Survey, ReadError> {
         let mut survey = Survey {
-            meanings: self.columns().clone(),
+            given: self.columns().clone(),
             columns: Vec::new(),
+            indices: HashMap::new(),
             records: 0,
             is_of_empty_catalogue: false,
         };
-        let mut indices = HashMap::new();
+        let malformed = |position, message: String| ReadError::Malformed {
+            position,
+            message: message.into(),
+        };
         for heading in self.headings()? {
-            if indices.contains_key(&normalized(heading))
-                && survey.meanings.meaning(heading) != Meaning::LeftOut
-            {
+            let known = survey.columns.len();
+            if survey.index(heading).is_some_and(|index| index < known) {
                 let message =
                     format!("The header names the column '{heading}' twice; name it once");
-                return Err(ReadError::malformed(1, message));
+                return Err(malformed(Position::Line(1), message));
             }
-            survey.index(heading, &mut indices);
         }
-        let mut last = Position::Line(1);
-        loop {
-            let is_well_formed = self.read_cells(&mut |position, heading, cell| {
-                last = position;
-                if let Some(index) = survey.index(heading, &mut indices)
-                    && let Some(column) = survey.columns.get_mut(index)
-                {
-                    column.add(position, cell);
-                }
-            })?;
-            let Some(is_well_formed) = is_well_formed else {
-                return Ok(survey);
+        while let Some(position) = self.next_position()? {
+            let Ok(cells) = self.cells() else {
+                continue;
             };
-            survey.records += u64::from(is_well_formed);
+            survey.records = survey.records.saturating_add(1);
+            for (heading, cell) in cells {
+                if let Some(index) = survey.index(&heading) {
+                    survey.columns[index].add(position, cell);
+                }
+            }
             if survey.columns.len() > COLUMN_LIMIT {
                 let message = format!("The records have more than {COLUMN_LIMIT} columns");
-                return Err(ReadError::malformed(1, message).at(last));
+                return Err(malformed(position, message));
             }
         }
+        Ok(survey)
     }
 }
 
@@ -129,8 +124,7 @@ impl Survey {
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
         let columns = self.columns.iter();
         let unknown = columns.filter(|column| {
-            let is_mapped = self.meanings.mapped(&column.heading).is_some();
-            column.meaning == Meaning::Unknown && !is_mapped
+            column.field.is_none() && self.given.mapped(&column.heading).is_none()
         });
         unknown.map(|column| column.heading.as_str())
     }
@@ -142,18 +136,9 @@ impl Survey {
         columns: &'a Columns,
     ) -> impl Iterator<Item = (&'a str, Option<&'static str>)> {
         self.columns.iter().map(|column| {
-            let field = match columns.meaning(&column.heading) {
-                Meaning::Field(field) => Some(field.name()),
-                Meaning::LeftOut | Meaning::Unknown => None,
-            };
-            (column.heading.as_str(), field)
+            let field = columns.meaning(&column.heading).field();
+            (column.heading.as_str(), field.map(Field::name))
         })
-    }
-
-    /// The columns as they were given.
-    #[must_use]
-    pub fn given(&self) -> &Columns {
-        &self.meanings
     }
 
     /// The survey for a catalogue without robots, in which no robot has a type yet.
@@ -164,22 +149,18 @@ impl Survey {
     }
 
     /// The index of a column, which is added if it is new; `None` if it is left out.
-    fn index(
-        &mut self,
-        heading: &str,
-        indices: &mut HashMap<String, Option<usize>>,
-    ) -> Option<usize> {
+    fn index(&mut self, heading: &str) -> Option<usize> {
         let normal = normalized(heading);
-        if let Some(index) = indices.get(&normal) {
+        if let Some(index) = self.indices.get(&normal) {
             return *index;
         }
-        let meaning = self.meanings.meaning(heading);
+        let meaning = self.given.meaning(heading);
         let index = (meaning != Meaning::LeftOut).then_some(self.columns.len());
-        indices.insert(normal, index);
+        self.indices.insert(normal, index);
         if index.is_some() {
             self.columns.push(Column {
                 heading: heading.trim().to_owned(),
-                meaning,
+                field: meaning.field(),
                 values: 0,
                 kinds: ValueKind::ALL.to_vec(),
                 text: None,
@@ -188,7 +169,7 @@ impl Survey {
                 least: None,
                 choices: Some(BTreeSet::new()),
                 repeated: None,
-                names: (meaning == Meaning::Field(Field::NAME)).then(Names::default),
+                names: Names::default(),
             });
         }
         index
@@ -197,20 +178,25 @@ impl Survey {
 
 impl Column {
     fn add(&mut self, position: Position, cell: Cell<'_>) {
-        let unquoted: String;
         let (text, kinds) = match cell {
-            Cell::Text("") | Cell::Json("null" | "\"\"") => return,
-            Cell::Text(text) => (text, ValueKind::of_text(text)),
+            Cell::Text(text) => {
+                let text = String::from_utf8_lossy(text);
+                let kinds = ValueKind::of_text(&text);
+                (text, kinds)
+            }
             Cell::Json(json) => match serde_json::from_str::<String>(json) {
                 Ok(text) => {
-                    unquoted = text;
-                    let is_date = is_date(&unquoted).then_some(ValueKind::Date);
-                    let kinds = is_date.into_iter().chain([ValueKind::Text]).collect();
-                    (unquoted.as_str(), kinds)
+                    let mut kinds = ValueKind::of_text(&text);
+                    kinds.retain(|kind| matches!(kind, ValueKind::Date | ValueKind::Text));
+                    (text.into(), kinds)
                 }
-                Err(_) => (json, ValueKind::of_json(json)),
+                Err(_) => (json.into(), ValueKind::of_json(json)),
             },
         };
+        if text.is_empty() || cell.is_missing() {
+            return;
+        }
+        let text = &*text;
         self.values = self.values.saturating_add(1);
         self.kinds.retain(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {
@@ -233,9 +219,7 @@ impl Column {
             choices.insert(text.to_owned());
             self.choices.take_if(|choices| choices.len() > CHOICE_LIMIT);
         }
-        if let Some(names) = &mut self.names
-            && !names.insert(text).0
-        {
+        if self.field == Some(Field::NAME) && !self.names.insert(text).0 {
             self.repeated
                 .get_or_insert_with(|| excerpt(text).into_owned());
         }
@@ -269,13 +253,12 @@ impl ValueKind {
 
     /// The kinds of a value of JSON that is no text.
     fn of_json(json: &str) -> Vec<Self> {
-        match json.bytes().next() {
-            Some(b't' | b'f') => vec![Self::Boolean],
-            Some(b'-' | b'0'..=b'9') if json.parse::<i64>().is_ok() => {
-                vec![Self::Integer, Self::Number]
-            }
+        match json.as_bytes() {
+            [b't' | b'f', ..] => vec![Self::Boolean],
+            [b'[' | b'{', ..] => Vec::new(),
+            _ if json.parse::<i64>().is_ok() => vec![Self::Integer, Self::Number],
             // Longer numbers are rounded.
-            Some(b'-' | b'0'..=b'9') if json.len() <= 16 => vec![Self::Number],
+            _ if json.len() <= 16 => vec![Self::Number],
             _ => Vec::new(),
         }
     }

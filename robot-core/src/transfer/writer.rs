@@ -91,8 +91,7 @@ impl RobotWriter {
     pub fn write(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         match self.format {
             Format::Csv => self.rows(robots, output).map_err(io_error),
-            Format::Json => self.elements(robots, output),
-            Format::Ndjson => self.lines(robots, output),
+            Format::Json | Format::Ndjson => self.objects(robots, output),
         }
     }
 
@@ -115,17 +114,14 @@ impl RobotWriter {
             self.has_started = true;
             writer.write_record(self.fields.iter().map(|field| field.name()))?;
         }
-        let mut number = itoa::Buffer::new();
         for robot in robots {
             for field in &self.fields {
                 match robot.value_of(*field) {
                     None => writer.write_field("")?,
-                    Some(Value::Id(id)) => writer.write_field(number.format(id.get()))?,
                     Some(Value::Text(text)) if self.is_for_spreadsheets && is_formula(&text) => {
                         writer.write_field(format!("'{text}"))?;
                     }
                     Some(Value::Text(text)) => writer.write_field(text.as_ref())?,
-                    Some(Value::Integer(value)) => writer.write_field(number.format(value))?,
                     Some(value) => writer.write_field(value.to_string())?,
                 }
             }
@@ -134,28 +130,21 @@ impl RobotWriter {
         Ok(writer.flush()?)
     }
 
-    /// Writes array elements, each on its own line.
-    fn elements(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        for robot in robots {
-            output.write_all(if self.has_started { b",\n" } else { b"[\n" })?;
-            self.has_started = true;
-            self.object(robot, output)?;
-        }
-        Ok(())
-    }
-
-    /// Writes one object per line.
-    fn lines(&self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        for robot in robots {
-            self.object(robot, output)?;
-            output.write_all(b"\n")?;
-        }
-        Ok(())
-    }
-
-    fn object(&self, robot: &Robot, output: &mut dyn Write) -> io::Result<()> {
+    /// Writes one object per line, in JSON as elements of an array.
+    fn objects(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         let fields = &self.fields;
-        Ok(serde_json::to_writer(output, &View { robot, fields })?)
+        let (opening, separator, end) = match self.format {
+            Format::Json => ("[\n", ",\n", ""),
+            Format::Csv | Format::Ndjson => ("", "", "\n"),
+        };
+        for robot in robots {
+            let before = if self.has_started { separator } else { opening };
+            self.has_started = true;
+            output.write_all(before.as_bytes())?;
+            serde_json::to_writer(&mut *output, &View { robot, fields })?;
+            output.write_all(end.as_bytes())?;
+        }
+        Ok(())
     }
 }
 

@@ -39,8 +39,10 @@ enum Way {
 #[test]
 fn records_with_ids_change_their_robots() {
     let message = "No robot has the id 9; leave out the id to add a robot";
-    for (file, expected, after) in [
+    let all = &[Way::DryRun, Way::Plain, Way::Atomic][..];
+    for (ways, file, expected, after) in [
         (
+            all,
             "id,name\n1,a\n2,B\n,d\n",
             // A new robot needs all fields.
             vec![
@@ -51,17 +53,21 @@ fn records_with_ids_change_their_robots() {
             owned([("B", 2), ("a", 1), ("c", 3)]),
         ),
         (
+            // The others see the names that robots have before the import.
+            &[Way::Plain],
             "id,name,type,year\n1,z,droid,1\n,a,droid,7\n2,y,droid,2\n3,b,droid,3\n",
             // Names that earlier records have given up are free.
             vec!["2 replaced", "3 added", "4 replaced", "5 replaced"],
             owned([("a", 7), ("b", 3), ("y", 2), ("z", 1)]),
         ),
         (
+            all,
             "name,id,year\nc,1,5\nb,2,6\n",
             vec![&*format!("2: {TAKEN}").leak(), "3 replaced"],
             owned([("a", 1), ("b", 6), ("c", 3)]),
         ),
         (
+            all,
             "id,year\n9,1\n1,2\n1,3\n2,x\n3,-1\nx,1\n",
             vec![
                 &*format!("2: {message}").leak(),
@@ -74,7 +80,7 @@ fn records_with_ids_change_their_robots() {
             owned([("a", 2), ("b", 2), ("c", 3)]),
         ),
     ] {
-        for way in [Way::DryRun, Way::Plain, Way::Atomic] {
+        for way in ways.iter().copied() {
             on_both_kinds_of_store(|catalogue| {
                 for (year, name) in (1..).zip(["a", "b", "c"]) {
                     catalogue.add(Draft::new(name, "droid", year)).unwrap();

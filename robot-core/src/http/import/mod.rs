@@ -192,7 +192,7 @@ impl Report {
                 let (status, errors) = (StatusCode::BAD_REQUEST, vec![error.to_string().into()]);
                 let data = Some(Proposed {
                     definition: None,
-                    columns: Fields(&survey, survey.given()),
+                    columns: Fields(&survey, &survey.given),
                     changes: &[],
                 });
                 Ok(render::failed(

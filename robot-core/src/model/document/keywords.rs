@@ -42,8 +42,8 @@ impl Keywords {
     pub(super) fn read(members: &Members<'_>, place: Place<'_>) -> Result<Self> {
         let mut read = Self::default();
         for (keyword, json) in members.in_order() {
-            let place = place.with(keyword);
-            match keyword {
+            let place = place.with(&keyword);
+            match &*keyword {
                 "type" => read.kind = Some(place.value(json, KINDS)?),
                 "title" => read.title = Some(place.text(json, TITLE_LIMIT)?),
                 "description" => read.description = Some(place.text(json, DESCRIPTION_LIMIT)?),
@@ -83,7 +83,7 @@ impl Keywords {
                     );
                 }
             }
-            read.given.push(keyword.to_owned());
+            read.given.push(keyword.into_owned());
         }
         Ok(read)
     }

@@ -6,7 +6,7 @@ mod keywords;
 mod place;
 mod write;
 
-use std::str::FromStr;
+use std::{borrow::Cow, str::FromStr};
 
 #[cfg(test)]
 pub(crate) use self::fields::RESERVED;
@@ -42,8 +42,8 @@ impl FromStr for Definition {
         let members = root.members(text)?;
         let (mut title, mut properties, mut required) = (None, Members::default(), None);
         for (keyword, json) in members.in_order() {
-            let place = Place::root(keyword);
-            match keyword {
+            let place = Place::root(&keyword);
+            match &*keyword {
                 "title" => title = Some(place.text(json, TITLE_LIMIT)?),
                 "properties" => properties = place.members(json)?,
                 "required" => required = Some(place.value(json, "an array of names")?),
@@ -75,14 +75,14 @@ impl FromStr for Definition {
 }
 
 /// The fields that clients can set.
-fn fields(properties: &[(&str, &str)], required: &Required) -> Result<Vec<Field>> {
-    let names = properties.iter().map(|(name, _)| *name);
+fn fields(properties: &[(Cow<'_, str>, &str)], required: &Required) -> Result<Vec<Field>> {
+    let names = properties.iter().map(|(name, _)| &**name);
     let own = names.filter(|name| built_in(name).is_none());
     let built_ins = Field::SETTABLE.iter().map(|field| field.name());
     let mut fields = Vec::new();
     let mut indexes = 0;
     for name in built_ins.chain(own) {
-        let given = properties.iter().find(|(given, _)| *given == name);
+        let given = properties.iter().find(|(given, _)| given == name);
         let json = given.map_or("{}", |(_, json)| json);
         let field = field(name, json, required.contains(name))?;
         indexes += usize::from(field.is_own() && field.is_indexed());
@@ -103,7 +103,7 @@ struct Required(Vec<String>);
 
 impl Required {
     /// Without the keyword, the built-in fields are required.
-    fn new(names: Option<Vec<String>>, properties: &[(&str, &str)]) -> Result<Self> {
+    fn new(names: Option<Vec<String>>, properties: &[(Cow<'_, str>, &str)]) -> Result<Self> {
         let built_in = Field::SETTABLE.iter().map(|field| field.name());
         let Some(names) = names else {
             return Ok(Self(built_in.map(str::to_owned).collect()));
@@ -112,7 +112,7 @@ impl Required {
         for (index, name) in names.iter().enumerate() {
             let mut known = properties
                 .iter()
-                .map(|(name, _)| *name)
+                .map(|(name, _)| &**name)
                 .chain(built_in.clone());
             if !known.any(|known| known == name) {
                 return place.error(format_args!(

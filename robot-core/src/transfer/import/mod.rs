@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use self::wanted::{Wanted, change};
+use self::wanted::Wanted;
 use super::{
     import_metrics::ImportMetrics,
     names::Names,
@@ -21,7 +21,9 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
-    model::{Definition, Field, Messages, Rejection, RobotId, Violation},
+    model::{
+        Definition, Field, Messages, Rejection, Robot, RobotId, ValidChanges, Value, Violation,
+    },
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -66,19 +68,11 @@ pub fn import<C: Catalogue, I>(
 where
     I: IntoIterator<Item = Result<Record, ReadError>>,
 {
-    let metrics = Some(ImportMetrics::new());
-    Import {
-        metrics,
-        ..Import::unmeasured(catalogue, records, options)
-    }
+    Import::new(catalogue, records, options)
 }
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
-    fn unmeasured(
-        catalogue: C,
-        records: impl IntoIterator<IntoIter = I>,
-        options: ImportOptions,
-    ) -> Self {
+    fn new(catalogue: C, records: impl IntoIterator<IntoIter = I>, options: ImportOptions) -> Self {
         Import {
             definition: catalogue.definition(),
             catalogue,
@@ -88,18 +82,17 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             limit: IN_FLIGHT,
             waiting: None,
             names: Names::default(),
-            given_up: Names::default(),
             dropped: 0,
             is_closed: false,
             is_unreadable: false,
             has_failed: false,
             changes: Vec::new(),
             planned: None,
-            metrics: None,
+            metrics: Some(ImportMetrics::new()),
         }
     }
 
-    /// A dry run that also collects the changes.
+    /// A dry run that also collects the changes, and is not measured.
     pub(super) fn plan(
         catalogue: C,
         records: impl IntoIterator<IntoIter = I>,
@@ -112,7 +105,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         };
         Self {
             planned: Some(HashMap::new()),
-            ..Self::unmeasured(catalogue, records, options)
+            metrics: None,
+            ..Self::new(catalogue, records, options)
         }
     }
 
@@ -139,17 +133,15 @@ pub struct Import<C, I> {
     catalogue: C,
     records: Fuse<I>,
     options: ImportOptions,
-    in_flight: VecDeque<(Position, Step)>,
+    in_flight: VecDeque<(Position, Wanted, Step)>,
     /// The limit of writes in flight.
     limit: usize,
     /// A record that waits, because a record with the same name, or another unique value, is in flight.
-    waiting: Option<(Position, Validated)>,
+    waiting: Option<(Position, Wanted)>,
     /// The unique values in flight; in a dry run, all that would have been added. And the ids of records.
     names: Names,
-    /// In a dry run, the unique values that robots would have had before.
-    given_up: Names,
     /// The number of records that were read, but dropped after a failure.
-    dropped: u64,
+    dropped: usize,
     /// Whether to read no more records.
     is_closed: bool,
     /// Whether the input has failed.
@@ -163,13 +155,16 @@ pub struct Import<C, I> {
     metrics: Option<ImportMetrics>,
 }
 
-/// What a record wants, or the rules that it violates, and the robot that it would have changed.
-type Validated = Result<Wanted, (Rejection, Option<RobotId>)>;
-
 /// The processing of a record, to be finished when the records before it are.
 enum Step {
     Done(Result<Stored, ImportError>),
     Started(Write),
+}
+
+impl Step {
+    fn failed(error: ImportError) -> Self {
+        Self::Done(Err(error))
+    }
 }
 
 /// A write in flight.
@@ -177,7 +172,6 @@ struct Write {
     outcome: Pending<StoreResult<RobotId>>,
     /// The result if it succeeds.
     stored: Stored,
-    wanted: Wanted,
     /// The hashes of its unique values, and of those that it replaces.
     names: Vec<u64>,
 }
@@ -205,9 +199,9 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         let mut count = self.dropped;
         for record in self.records.by_ref() {
             record.ok()?;
-            count = count.saturating_add(1);
+            count += 1;
         }
-        Some(count)
+        count.try_into().ok()
     }
 
     /// Limits the writes in flight.
@@ -219,77 +213,66 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// Starts writes up to the limit.
     fn fill(&mut self) {
         while self.in_flight.len() < self.limit {
-            let Some((position, validated)) = self.waiting.take().or_else(|| self.read()) else {
+            let Some((position, wanted)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
-            let in_flight = match &validated {
-                Ok(wanted) => self.known(|field| wanted.value(field)),
-                Err((rejection, _)) => self.known(|field| rejection.value(field)),
-            };
-            if !self.options.is_dry_run && !in_flight.is_empty() {
-                self.waiting = Some((position, validated));
+            if !self.options.is_dry_run && !self.known(&wanted).is_empty() {
+                self.waiting = Some((position, wanted));
                 return;
             }
-            let step = match validated {
-                Ok(wanted) => self
-                    .start(wanted)
-                    .unwrap_or_else(|error| Step::Done(Err(error))),
-                Err((rejection, id)) => Step::Done(Err(self.violations(rejection, id))),
-            };
-            self.push(position, step);
+            let step = self.start(&wanted);
+            self.push(position, wanted, step.unwrap_or_else(Step::failed));
         }
     }
 
     /// The next record that is well-formed. Malformed records before it are queued.
-    fn read(&mut self) -> Option<(Position, Validated)> {
+    fn read(&mut self) -> Option<(Position, Wanted)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
             let record = self.records.next()?;
             if let Some(metrics) = &self.metrics {
                 metrics.read.increment(1);
             }
-            match record {
+            let (position, error) = match record {
                 Ok(Record { position, values }) => {
                     match values.and_then(|values| self.validate(values)) {
-                        Ok(validated) => return Some((position, validated)),
-                        Err(messages) => {
-                            self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
-                        }
+                        Ok(wanted) => return Some((position, wanted)),
+                        Err(messages) => (position, ImportError::Malformed(messages)),
                     }
                 }
                 Err(error) => {
                     self.is_unreadable = true;
-                    self.push(error.position(), Step::Done(Err(error.into())));
+                    (error.position(), error.into())
                 }
-            }
+            };
+            self.push(position, Wanted::Nothing, Step::failed(error));
         }
         None
     }
 
     /// Checks the rules of a record. An id that is given twice is malformed.
-    fn validate(&mut self, values: Values) -> Result<Validated, Messages> {
+    fn validate(&mut self, values: Values) -> Result<Wanted, Messages> {
         let definition = &self.definition;
         let Some(id) = values.id else {
             let draft = definition.validate(values.draft);
-            return Ok(draft
-                .map(Wanted::Robot)
-                .map_err(|rejection| (rejection, None)));
+            let invalid = |rejection| Wanted::Invalid(rejection, None);
+            return Ok(draft.map_or_else(invalid, Wanted::Robot));
         };
         if !self.names.insert(&format!("id\0{id}")).0 {
             let message = format!("An earlier record has the id {id}, too; give each id once");
             return Err(vec![message.into()]);
         }
         let changes = definition.validate_patch(values.draft, &values.removed);
-        let changes = changes.map(|changes| Wanted::Changes(id, changes));
-        Ok(changes.map_err(|rejection| (rejection, Some(id))))
+        let invalid = |rejection| Wanted::Invalid(rejection, Some(id));
+        Ok(changes.map_or_else(invalid, |changes| Wanted::Changes(id, changes)))
     }
 
     /// Queues a step, and decides whether to read on after it.
-    fn push(&mut self, position: Position, step: Step) {
+    fn push(&mut self, position: Position, wanted: Wanted, step: Step) {
         self.is_closed |= match &step {
             Step::Done(Err(error)) => self.ends_with(error),
             _ => false,
         };
-        self.in_flight.push_back((position, step));
+        self.in_flight.push_back((position, wanted, step));
     }
 
     fn ends_with(&self, error: &ImportError) -> bool {
@@ -299,89 +282,108 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
     /// between insert and update; the store checks the name again. Without it, an insert that fails
     /// would use up an id on a database server.
-    fn start(&mut self, wanted: Wanted) -> Result<Step, ImportError> {
-        let planned = self.known(|field| wanted.value(field));
+    fn start(&mut self, wanted: &Wanted) -> Result<Step, ImportError> {
+        let planned = self.known(wanted);
         let mut is_taken = planned.contains(&Field::NAME);
-        let target = match &wanted {
+        let (present, change) = match wanted {
             Wanted::Robot(draft) => {
                 let holder = self.holder(draft)?;
                 is_taken |= holder.is_some();
                 if is_taken && let Some(result) = self.options.on_conflict.without_write() {
                     return Ok(Step::Done(result));
                 }
-                holder.map(|robot| (robot, draft.clone().into()))
+                let change = match &holder {
+                    Some(robot) => update(robot, draft.clone().into()),
+                    None => Change::Insert(draft.clone()),
+                };
+                (holder, change)
             }
             Wanted::Changes(id, changes) => {
                 let robot = self.robot(*id)?;
                 if self.is_unchanged(&robot, changes) {
                     return Ok(Step::Done(Ok(Stored::Unchanged)));
                 }
-                Some((robot, changes.clone()))
+                let change = update(&robot, changes.clone());
+                (Some(robot), change)
             }
+            Wanted::Invalid(rejection, id) => return self.violations(rejection, *id, &planned),
+            Wanted::Nothing => return Ok(Step::Done(Ok(Stored::Unchanged))),
         };
         if self.options.is_dry_run {
-            self.check_values(&wanted, target.as_ref(), &planned)?;
+            self.check_values(wanted, present.as_ref(), &planned)?;
         }
-        let stored = if is_taken || target.is_some() {
+        let stored = if is_taken || present.is_some() {
             Stored::Replaced
         } else {
             Stored::Added
         };
-        let names = self.insert_names(&wanted, target.as_ref());
+        let names = self.insert_names(wanted, present.as_ref());
         if self.options.is_dry_run {
-            self.collect(&wanted, target);
+            self.collect(wanted, change);
             return Ok(Step::Done(Ok(stored)));
         }
         Ok(Step::Started(Write {
-            outcome: self.catalogue.start(change(&wanted, target)),
+            outcome: self.catalogue.start(change),
             stored,
-            wanted,
             names,
         }))
     }
 
-    /// Finishes a step.
-    fn finish(&mut self, step: Step) -> Result<Stored, ImportError> {
-        match step {
-            Step::Done(result) => result,
-            Step::Started(write) => {
-                write.names.iter().for_each(|hash| self.names.remove(*hash));
-                let Err(error) = write.outcome.wait() else {
-                    return Ok(write.stored);
-                };
-                if self.is_retried(&error) && !self.has_failed {
-                    self.retry(&write.wanted, error)
-                } else {
-                    Err(error.into())
-                }
+    /// Finishes a step. The record is processed again if another caller added, changed or deleted the robot
+    /// since the look-up, or the store had no capacity.
+    fn finish(&mut self, wanted: &Wanted, step: Step) -> Result<Stored, ImportError> {
+        let is_write = matches!(step, Step::Started(_));
+        let mut result = self.wait(step);
+        let mut deadline = None;
+        while let Err(ImportError::Store(error)) = &result
+            && is_write
+            && self.is_retried(error)
+            && Instant::now() < *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT)
+        {
+            result = self.start(wanted).and_then(|step| self.wait(step));
+            if result.is_err() {
+                thread::sleep(RETRY_PAUSE);
             }
         }
+        result.map_err(|error| match error {
+            ImportError::Store(Error::NotFound(_) | Error::Stale(_)) => contended().into(),
+            error => error,
+        })
+    }
+
+    /// Waits for a write.
+    fn wait(&mut self, step: Step) -> Result<Stored, ImportError> {
+        let write = match step {
+            Step::Done(result) => return result,
+            Step::Started(write) => write,
+        };
+        write.names.iter().for_each(|hash| self.names.remove(*hash));
+        write.outcome.wait()?;
+        Ok(write.stored)
     }
 
     /// All rules that a record violates.
-    fn violations(&self, rejection: Rejection, id: Option<RobotId>) -> ImportError {
-        if !self.options.on_conflict.fails() {
-            // A name that is taken would be no failure.
-            return Error::Rejected(rejection.violations().clone()).into();
+    fn violations(
+        &self,
+        rejection: &Rejection,
+        id: Option<RobotId>,
+        planned: &[Field],
+    ) -> Result<Step, ImportError> {
+        let mut violations = rejection.violations().clone();
+        // Otherwise a name that is taken would be no failure.
+        if self.options.on_conflict.fails() {
+            id.map(|id| self.robot(id)).transpose()?;
+            let value = |field| rejection.value(field).map(Value::into_owned);
+            let taken = self.catalogue.taken(&self.definition, value, id)?;
+            violations = violations.with_taken(&self.definition, &[&taken, planned].concat());
         }
-        // None are in flight.
-        let planned = self.known(|field| rejection.value(field));
-        if let Some(id) = id
-            && let Err(error) = self.robot(id)
-        {
-            return error;
-        }
-        match self.catalogue.violations(rejection, id) {
-            Ok(violations) => {
-                Error::Rejected(violations.with_taken(&self.definition, &planned)).into()
-            }
-            Err(error) => error.into(),
-        }
+        Err(Error::Rejected(violations).into())
     }
 
     /// Whether a record is processed again after an error.
     fn is_retried(&self, error: &Error) -> bool {
         match error {
+            _ if self.has_failed => false,
             // Otherwise the robot that has taken the name is skipped or replaced.
             Error::Rejected(_) if self.options.on_conflict.fails() => false,
             Error::Unavailable(_) => true,
@@ -389,57 +391,20 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         }
     }
 
-    /// Processes a record by itself, after another caller added, changed or deleted the robot
-    /// since the look-up, or the store had no capacity.
-    fn retry(&self, wanted: &Wanted, error: Error) -> Result<Stored, ImportError> {
-        let deadline = Instant::now() + RETRY_LIMIT;
-        let mut last = error;
-        while Instant::now() < deadline {
-            match self.attempt(wanted) {
-                Err(ImportError::Store(error)) if self.is_retried(&error) => last = error,
-                outcome => return outcome,
-            }
-            thread::sleep(RETRY_PAUSE);
-        }
-        Err(match last {
-            Error::NotFound(_) | Error::Stale(_) => contended().into(),
-            last => last.into(),
-        })
-    }
-
-    fn attempt(&self, wanted: &Wanted) -> Result<Stored, ImportError> {
-        let (robot, changes) = match wanted {
-            Wanted::Robot(draft) => {
-                let Some(robot) = self.holder(draft)? else {
-                    self.catalogue.insert(draft.clone())?;
-                    return Ok(Stored::Added);
-                };
-                if let Some(result) = self.options.on_conflict.without_write() {
-                    return result;
-                }
-                (robot, draft.clone().into())
-            }
-            Wanted::Changes(id, changes) => (self.robot(*id)?, changes.clone()),
-        };
-        self.catalogue
-            .update_if(robot.id(), robot.revision(), changes)?;
-        Ok(Stored::Replaced)
-    }
-
     /// Reads no more records, and discards the queued ones that have not started.
     fn close(&mut self) {
         self.is_closed = true;
         let read = self.in_flight.len() + usize::from(self.waiting.take().is_some());
         self.in_flight.retain(
-            |(_, step)| matches!(step, Step::Started(write) if !write.outcome.is_unstarted()),
+            |(.., step)| matches!(step, Step::Started(write) if !write.outcome.is_unstarted()),
         );
-        self.drop_records(read - self.in_flight.len());
+        self.dropped += read - self.in_flight.len();
     }
+}
 
-    fn drop_records(&mut self, count: usize) {
-        let count = count.try_into().unwrap_or(u64::MAX);
-        self.dropped = self.dropped.saturating_add(count);
-    }
+/// The change of a robot, unless that was changed since the look-up.
+fn update(robot: &Robot, changes: ValidChanges) -> Change {
+    Change::UpdateIf(robot.id(), robot.revision(), changes)
 }
 
 /// The error of the last attempt, if other callers have changed the robot before each.
@@ -462,8 +427,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
     fn next(&mut self) -> Option<Outcome> {
         loop {
             self.fill();
-            let (position, step) = self.in_flight.pop_front()?;
-            let result = self.finish(step);
+            let (position, wanted, step) = self.in_flight.pop_front()?;
+            let result = self.finish(&wanted, step);
             match &result {
                 // A store that accepts no changes is reported once.
                 Err(ImportError::Store(
@@ -472,7 +437,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
                     | Error::ReadOnly(_)
                     | Error::RestartRequired(_),
                 )) if self.has_failed => {
-                    self.drop_records(1);
+                    self.dropped += 1;
                     continue;
                 }
                 Err(error) if self.ends_with(error) => {

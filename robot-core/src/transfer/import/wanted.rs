@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Import;
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Result as StoreResult},
-    model::{Field, Robot, RobotId, ValidChanges, ValidDraft, Value, Violations},
+    model::{Field, Rejection, Robot, RobotId, ValidChanges, ValidDraft, Value, Violations},
     transfer::outcome::ImportError,
 };
 
@@ -15,6 +15,10 @@ pub(super) enum Wanted {
     Robot(ValidDraft),
     /// The robot with this id has these values.
     Changes(RobotId, ValidChanges),
+    /// Values that violate rules, and the robot that would have them.
+    Invalid(Rejection, Option<RobotId>),
+    /// The record is malformed.
+    Nothing,
 }
 
 impl Wanted {
@@ -22,12 +26,11 @@ impl Wanted {
         match self {
             Self::Robot(draft) => draft.value(field),
             Self::Changes(_, changes) => changes.value(field),
+            Self::Invalid(rejection, _) => rejection.value(field),
+            Self::Nothing => None,
         }
     }
 }
-
-/// The robot that a record changes, and how.
-pub(super) type Target = (Robot, ValidChanges);
 
 impl<C: Catalogue, I> Import<C, I> {
     /// The robot with an id.
@@ -50,36 +53,27 @@ impl<C: Catalogue, I> Import<C, I> {
         if !self.definition.has_unique_names() {
             return Ok(None);
         }
-        let holder = self.catalogue.find(draft.name())?;
-        Ok(holder.filter(|_| !self.given_up.contains(draft.name())))
+        self.catalogue.find(draft.name())
     }
 
     /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
-    pub(super) fn known<'v>(&self, value: impl Fn(Field) -> Option<Value<'v>>) -> Vec<Field> {
+    pub(super) fn known(&self, wanted: &Wanted) -> Vec<Field> {
         let is_known = |field: &Field| {
-            value(*field).is_some_and(|value| self.names.contains(&key(*field, &value)))
+            let value = wanted.value(*field);
+            value.is_some_and(|value| self.names.contains(&key(*field, &value)))
         };
         self.definition.unique().filter(is_known).collect()
     }
 
-    /// Remembers the unique values of a record, and the values of its robot that it replaces. Returns the hashes
-    /// of both.
-    pub(super) fn insert_names(&mut self, wanted: &Wanted, target: Option<&Target>) -> Vec<u64> {
-        let changed = target.map(|(robot, changes)| changes.clone().apply_to(robot));
+    /// Remembers the unique values of a record, and those of its robot, which it may give up. Returns the hashes
+    /// of both. In a dry run, a robot gives up nothing.
+    pub(super) fn insert_names(&mut self, wanted: &Wanted, present: Option<&Robot>) -> Vec<u64> {
+        let present = present.filter(|_| !self.options.is_dry_run);
         let mut hashes = Vec::new();
         for field in self.definition.unique() {
-            if let Some(value) = wanted.value(field) {
+            let old = present.and_then(|robot| robot.value_of(field));
+            for value in wanted.value(field).into_iter().chain(old) {
                 hashes.push(self.names.insert(&key(field, &value)).1);
-            }
-            let old = target.and_then(|(robot, _)| robot.value_of(field));
-            let new = changed.as_ref().and_then(|changed| changed.value_of(field));
-            if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
-                let names = if self.options.is_dry_run {
-                    &mut self.given_up
-                } else {
-                    &mut self.names
-                };
-                hashes.push(names.insert(&key(field, &old)).1);
             }
         }
         hashes
@@ -90,7 +84,7 @@ impl<C: Catalogue, I> Import<C, I> {
     pub(super) fn check_values(
         &self,
         wanted: &Wanted,
-        target: Option<&Target>,
+        present: Option<&Robot>,
         planned: &[Field],
     ) -> StoreResult<()> {
         let is_by_name = matches!(wanted, Wanted::Robot(_));
@@ -98,10 +92,9 @@ impl<C: Catalogue, I> Import<C, I> {
             let value = wanted
                 .value(field)
                 .filter(|_| field.is_own() || !is_by_name);
-            let value = value.filter(|value| !self.given_up.contains(&key(field, value)));
             value.map(Value::into_owned)
         };
-        let id = target.map(|(robot, _)| robot.id());
+        let id = present.map(Robot::id);
         let mut taken = self.catalogue.taken(&self.definition, value, id)?;
         if !(is_by_name && planned.contains(&Field::NAME)) {
             let unique = self.definition.unique();
@@ -115,11 +108,10 @@ impl<C: Catalogue, I> Import<C, I> {
     }
 
     /// Adds the change to a plan, instead of the one for an earlier record with the same name.
-    pub(super) fn collect(&mut self, wanted: &Wanted, target: Option<Target>) {
+    pub(super) fn collect(&mut self, wanted: &Wanted, change: Change) {
         let Some(planned) = &mut self.planned else {
             return;
         };
-        let change = change(wanted, target);
         let new = self.changes.len();
         let index = match wanted {
             Wanted::Robot(draft) if self.definition.has_unique_names() => {
@@ -139,16 +131,5 @@ fn key<'v>(field: Field, value: &'v Value<'_>) -> Cow<'v, str> {
     match value {
         Value::Text(name) if field == Field::NAME => Cow::Borrowed(name),
         value => Cow::Owned(format!("{field}\0{value}")),
-    }
-}
-
-/// The change that adds a robot, or changes the target of a record, unless that was changed since the
-/// look-up: it might have another name.
-pub(super) fn change(wanted: &Wanted, target: Option<Target>) -> Change {
-    match (target, wanted) {
-        (Some((robot, changes)), _) => Change::UpdateIf(robot.id(), robot.revision(), changes),
-        (None, Wanted::Robot(draft)) => Change::Insert(draft.clone()),
-        // The look-up has found its robot.
-        (None, Wanted::Changes(id, changes)) => Change::Update(*id, changes.clone()),
     }
 }
