@@ -1,6 +1,6 @@
 //! Escapes for text from users, so that a stored name can't control the terminal.
 
-use std::{borrow::Cow, fmt::Write};
+use std::borrow::Cow;
 
 /// The text with control characters, line separators and bidirectional controls escaped as in Rust
 /// (`\n`, `\u{1b}`). Backslashes stay: the result is for people, not for parsers.
@@ -8,11 +8,10 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
-    let mut escaped = String::with_capacity(text.len() + 16);
+    let mut escaped = String::new();
     for character in text.chars() {
         if is_unsafe(character) {
-            // Writing to a string cannot fail.
-            let _ = write!(escaped, "{}", character.escape_default());
+            escaped.extend(character.escape_default());
         } else {
             escaped.push(character);
         }

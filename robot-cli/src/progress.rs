@@ -2,10 +2,7 @@
 //!
 //! It is shown only on a terminal, and cleared at the end.
 
-use std::{
-    io::{self, IsTerminal, Read},
-    time::Duration,
-};
+use std::{io::Read, time::Duration};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -27,7 +24,9 @@ impl Progress {
     /// A bar for a total of bytes or robots, if known. The text is shown until the first update.
     pub(crate) fn new(total: Option<u64>, text: &'static str) -> Self {
         let template = if total.is_some() { BAR } else { SPINNER };
-        let bar = ProgressBar::with_draw_target(total, target()).with_message(text);
+        // Hidden unless standard error is a terminal.
+        let target = ProgressDrawTarget::stderr();
+        let bar = ProgressBar::with_draw_target(total, target).with_message(text);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
@@ -71,14 +70,6 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-fn target() -> ProgressDrawTarget {
-    if io::stderr().is_terminal() {
-        ProgressDrawTarget::stderr()
-    } else {
-        ProgressDrawTarget::hidden()
     }
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use robot_core::{
     Catalogue, Definition, Filter, Redefinition,
-    transfer::{Columns, Format, OnConflict, ReadError, Records, Survey},
+    transfer::{Columns, Format, ReadError, Records, Survey},
 };
 
 use crate::{
@@ -50,9 +50,7 @@ impl Source<'_> {
         let existing = context.open_present()?;
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
-        let on_conflict = self.args.on_conflict();
-        let is_by_name = matches!(on_conflict, OnConflict::Skip | OnConflict::Replace);
-        if is_by_name && !present.has_unique_names() {
+        if self.args.on_conflict().matches_names() && !present.has_unique_names() {
             return Err(Failure::new(
                 "names are not unique in this catalogue, so they find no robot; use --match id",
             ));

@@ -117,19 +117,16 @@ pub(crate) fn set_color(choice: clap::ColorChoice) {
 pub(crate) fn color_option(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Option<clap::ColorChoice> {
-    let mut arguments = arguments
+    let arguments = arguments
         .into_iter()
         .take_while(|argument| argument != "--");
-    let mut choice = None;
-    while let Some(argument) = arguments.next() {
-        let argument = argument.to_string_lossy();
-        if argument == "--color" {
-            choice = arguments.next();
-        } else if let Some(value) = argument.strip_prefix("--color=") {
-            choice = Some(value.into());
-        }
-    }
-    clap::ColorChoice::from_str(choice?.to_str()?, false).ok()
+    // Arguments have no NUL.
+    let texts = arguments.map(|argument| format!("\0{}", argument.to_string_lossy()));
+    let text = texts
+        .collect::<String>()
+        .replace("\0--color=", "\0--color\0");
+    let (_, after) = text.rsplit_once("\0--color\0")?;
+    clap::ColorChoice::from_str(after.split('\0').next()?, false).ok()
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ impl Export {
         for page in self.pages {
             let page = page?;
             self.writer.write(&page, output).map_err(&failure)?;
-            count = count.saturating_add(page.len().try_into().unwrap_or(u64::MAX));
+            count += page.len() as u64;
             self.progress.update(count, "exported");
             if interrupt.is_set() {
                 return Ok(count);

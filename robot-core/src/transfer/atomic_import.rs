@@ -105,7 +105,9 @@ fn run<C: Catalogue + ?Sized>(
             Err(
                 Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_) | Error::Unavailable(_),
             ) if Instant::now() < deadline => {}
-            Err(error) => return vec![Position::All.failed(last_error(error))],
+            // The names were free when they were looked up.
+            Err(error) if is_conflict(&error) => return vec![Position::All.failed(contended())],
+            Err(error) => return vec![Position::All.failed(error)],
         }
         thread::sleep(RETRY_PAUSE);
     }
@@ -116,15 +118,6 @@ fn of_all_if_store_failed(outcome: Outcome) -> Outcome {
     match outcome.result {
         Err(error) if !error.is_record_error() => Position::All.failed(error),
         result => Outcome { result, ..outcome },
-    }
-}
-
-/// The error of the last attempt. The names were free when they were looked up.
-fn last_error(error: Error) -> Error {
-    if is_conflict(&error) {
-        contended()
-    } else {
-        error
     }
 }
 

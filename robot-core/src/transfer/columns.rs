@@ -145,7 +145,7 @@ impl Columns {
 
     /// Whether records find robots by their names.
     pub(super) fn is_by_name(&self) -> bool {
-        matches!(self.on_conflict, OnConflict::Skip | OnConflict::Replace)
+        self.on_conflict.matches_names()
     }
 
     /// The unknown columns that were found, up to 100.

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::digest::{BATCH, CatalogueDigest, count, digest_with};
+use super::digest::{BATCH, CatalogueDigest, digest_with};
 use crate::{
     catalogue::{
         Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
@@ -169,7 +169,7 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     copy_last_id(source, target)?;
     for page in Pages::new(source, Filter::all()).page_size(BATCH) {
         let page = page.map_err(CopyError::Source)?;
-        let robots = count(&page);
+        let robots = page.len() as u64;
         Restoration::new(page, None)
             .and_then(|restoration| target.restore(&restoration))
             .map_err(CopyError::Target)?;

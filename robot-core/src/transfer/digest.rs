@@ -63,13 +63,9 @@ pub(super) fn digest_with<C: Catalogue + ?Sized, E>(
         let written = writer.write(&page, &mut lines).map_err(Error::store);
         written.map_err(&failure)?;
         hash.update(&lines);
-        robots += count(&page);
+        robots += page.len() as u64;
         report(robots)?;
     }
     let checksum = hex::encode(hash.finalize());
     Ok(CatalogueDigest { robots, checksum })
-}
-
-pub(super) fn count<T>(page: &[T]) -> u64 {
-    u64::try_from(page.len()).unwrap_or(u64::MAX)
 }

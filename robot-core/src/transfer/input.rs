@@ -66,7 +66,7 @@ impl<R: Read> Input<R> {
     /// Counts a record, which begins on this line, and returns its position.
     pub(super) fn count(&mut self, line: u64) -> Position {
         let position = self.locate(line);
-        self.count = self.count.saturating_add(1);
+        self.count += 1;
         self.last_line = line;
         position
     }
@@ -76,7 +76,7 @@ impl<R: Read> Input<R> {
         if line > self.last_line {
             Position::Line(line)
         } else {
-            Position::Record(self.count.saturating_add(1))
+            Position::Record(self.count + 1)
         }
     }
 
@@ -103,10 +103,7 @@ impl<R: Read> Input<R> {
     /// Consumes bytes of the buffer.
     pub(super) fn consume(&mut self, count: usize) {
         let consumed = &self.reader.buffer()[..count];
-        let breaks = memchr::memchr_iter(b'\n', consumed).count();
-        self.line = self
-            .line
-            .saturating_add(breaks.try_into().unwrap_or(u64::MAX));
+        self.line += memchr::memchr_iter(b'\n', consumed).count() as u64;
         self.reader.consume(count);
     }
 
@@ -167,8 +164,8 @@ impl<R: Read> Read for WithoutMark<R> {
         let start = if let Some(start) = &mut self.start {
             start
         } else {
-            let mut start = Vec::with_capacity(BYTE_ORDER_MARK.len());
-            let length = BYTE_ORDER_MARK.len().try_into().unwrap_or(u64::MAX);
+            let mut start = Vec::new();
+            let length = BYTE_ORDER_MARK.len() as u64;
             self.input.by_ref().take(length).read_to_end(&mut start)?;
             self.is_at_end = start.len() < BYTE_ORDER_MARK.len();
             if start == BYTE_ORDER_MARK {

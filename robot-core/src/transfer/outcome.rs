@@ -75,9 +75,10 @@ impl OnConflict {
         all.find_map(|(known, value)| (*known == name).then_some(value))
     }
 
-    /// Whether a record fails if its name is taken.
-    pub(super) fn fails(self) -> bool {
-        matches!(self, Self::Fail | Self::MatchId)
+    /// Whether records find robots by their names, so that a record does not fail if its name is taken.
+    #[must_use]
+    pub fn matches_names(self) -> bool {
+        matches!(self, Self::Skip | Self::Replace)
     }
 
     /// The result of a record whose name is taken, unless it replaces the robot.

@@ -222,9 +222,8 @@ impl<R: Read> Records<R> {
         let Err(error) = serde_json::from_slice::<IgnoredAny>(json) else {
             return Ok(());
         };
-        let further = error.line().saturating_sub(1);
-        let further = further.try_into().unwrap_or(u64::MAX);
-        Err(not_json(&self.input, line.saturating_add(further)))
+        let further = error.line().saturating_sub(1) as u64;
+        Err(not_json(&self.input, line + further))
     }
 }
 

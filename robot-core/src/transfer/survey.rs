@@ -104,7 +104,7 @@ impl<R: Read> Records<R> {
             let Ok(cells) = self.cells() else {
                 continue;
             };
-            survey.records = survey.records.saturating_add(1);
+            survey.records += 1;
             for (heading, cell) in cells {
                 if let Some(index) = survey.index(&heading) {
                     survey.columns[index].add(position, cell);
@@ -197,7 +197,7 @@ impl Column {
             return;
         }
         let text = &*text;
-        self.values = self.values.saturating_add(1);
+        self.values += 1;
         self.kinds.retain(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {
             self.misfit.get_or_insert(position);

@@ -371,7 +371,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     ) -> Result<Step, ImportError> {
         let mut violations = rejection.violations().clone();
         // Otherwise a name that is taken would be no failure.
-        if self.options.on_conflict.fails() {
+        if !self.options.on_conflict.matches_names() {
             id.map(|id| self.robot(id)).transpose()?;
             let value = |field| rejection.value(field).map(Value::into_owned);
             let taken = self.catalogue.taken(&self.definition, value, id)?;
@@ -385,7 +385,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         match error {
             _ if self.has_failed => false,
             // Otherwise the robot that has taken the name is skipped or replaced.
-            Error::Rejected(_) if self.options.on_conflict.fails() => false,
+            Error::Rejected(_) if !self.options.on_conflict.matches_names() => false,
             Error::Unavailable(_) => true,
             error => is_conflict(error),
         }
