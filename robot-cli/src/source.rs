@@ -50,7 +50,7 @@ impl Source<'_> {
         let existing = context.open_present()?;
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
-        if self.args.on_conflict().matches_names() && !present.has_unique_names() {
+        if !self.args.on_conflict().finds_robots(&present) {
             return Err(Failure::new(
                 "names are not unique in this catalogue, so they find no robot; use --match id",
             ));

@@ -178,15 +178,15 @@ fn values_of_another_type_return_400() {
 #[test]
 fn invalid_definitions_are_refused_with_the_place() {
     let table = r#"
-         -> the definition: is not a JSON object: EOF while parsing a value at line 1 column 0
-        [] -> the definition: is not a JSON object: invalid type: sequence, expected an object at line 1 column 0
+         -> the definition: is not valid JSON (line 1, column 0)
+        [] -> the definition: must be a JSON object
         {"title":" "} -> title: must have 1 to 100 characters
         {"title":1} -> title: must be a string
         {"fields":{}} -> fields: is not a keyword here; the keywords are title, properties and required
         {"title":"a","title":"b"} -> title: is given twice; give it once
-        {"properties":[]} -> properties: is not a JSON object: invalid type: sequence, expected an object at line 1 column 0
-        {"properties":{"a":{"type":"string"},"a":{"type":"string"}}} -> a: is given twice; give it once
-        {"properties":{"a":1}} -> properties.a: is not a JSON object: invalid type: integer `1`, expected an object at line 1 column 1
+        {"properties":[]} -> properties: must be a JSON object
+        {"properties":{"a":{"type":"string"},"a":{"type":"string"}}} -> properties.a: is given twice; give it once
+        {"properties":{"a":1}} -> properties.a: must be a JSON object
         {"properties":{"a":{"type":"string","type":"string"}}} -> properties.a.type: is given twice; give it once
         {"properties":{"__proto__":{"type":"string"}}} -> properties.__proto__: a name has 1 to 63 of the characters a to z, 0 to 9 and _, the first one a letter
         {"properties":{"Maker":{"type":"string"}}} -> properties.Maker: a name has 1 to 63 of the characters a to z, 0 to 9 and _, the first one a letter
@@ -426,7 +426,7 @@ fn imports_report_own_rules_by_line() {
             let is_skip = options.contains("skip");
             let messages = messages
                 .iter()
-                .filter(|message| !(is_skip && message.starts_with("line 7: The")));
+                .filter(|message| !(is_skip && message.ends_with("must be unique")));
             assert!(found.iter().eq(messages), "{format} {options}: {found:?}");
             assert_eq!(service.catalogue.list().unwrap().len(), 1);
         }

@@ -129,7 +129,7 @@ fn to_file(
 
 fn not_exported(place: &Place, cause: impl Display, outcome: &str) -> Failure {
     Failure::new(format_args!(
-        "cannot write '{place}': {cause}; {outcome}. Free disk space or choose another path, and run \
+        "cannot write '{place}': {cause}; {outcome}. Choose another path or free disk space, and run \
          the command again"
     ))
 }

@@ -196,7 +196,10 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
         Some(FieldsCommand::Remove { name }) => change(&name, None, context)?,
         Some(FieldsCommand::Set { file }) => {
             let definition = read(&Place::new(&file), context)?;
-            let done = format!("Defined {} fields.", definition.settable().len());
+            let done = format!(
+                "The catalogue has {} fields now.",
+                definition.settable().len()
+            );
             (context.open()?, Redefinition::new(definition), done)
         }
     };

@@ -114,13 +114,16 @@ impl ImportArgs {
         }
     }
 
-    /// What a second run needs, so that it does not fail at the robots that this one has added.
-    fn skip(&self, counts: &ImportCounts) -> &'static str {
+    /// How a second run continues, without the robots that this one has added. `stored` are their records.
+    fn again(&self, counts: &ImportCounts, can_skip: bool, stored: &str) -> String {
+        let again = "run the command again";
         let fails = self.on_conflict() == OnConflict::Fail;
-        if !self.dry_run && fails && counts.added > 0 {
-            " with --on-conflict skip"
+        if self.dry_run || !fails || counts.added == 0 {
+            again.to_owned()
+        } else if can_skip {
+            format!("{again} with --on-conflict skip")
         } else {
-            ""
+            format!("remove the records {stored}, which are stored, and {again}")
         }
     }
 }
@@ -150,6 +153,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         stop: None,
         has_name_conflict: false,
         is_unknown: false,
+        can_skip: OnConflict::Skip.finds_robots(&catalogue.definition()),
     };
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
@@ -187,6 +191,8 @@ struct Import<'a> {
     has_name_conflict: bool,
     /// Whether it is unknown if the robots of an atomic import were stored.
     is_unknown: bool,
+    /// Whether a second run can skip the robots that this one has added.
+    can_skip: bool,
 }
 
 /// What has to be fixed after failures, from the least to the most severe.
@@ -257,7 +263,8 @@ impl Import<'_> {
         let position = self.position;
         let added = robot_count(self.summary.added);
         let nothing = "nothing was stored";
-        let skip = self.args.skip(&self.summary);
+        let up_to = format!("up to {position}");
+        let again = self.args.again(&self.summary, self.can_skip, &up_to);
         interrupt.stopped(&if self.args.atomic && position == Position::All {
             format!(": {nothing}")
         } else if self.args.atomic {
@@ -265,12 +272,37 @@ impl Import<'_> {
         } else if self.args.dry_run {
             format!(" at {position}: {added} would be added; {nothing}")
         } else {
-            format!(" at {position}: {added} were added. To continue, run the command again{skip}")
+            format!(" at {position}: {added} were added. To continue, {again}")
         })
+    }
+
+    /// The failure of an import that stopped at a record.
+    fn stopped_at(&self, cause: Cause) -> Failure {
+        let (args, position) = (self.args, self.position);
+        let again = args.again(&self.summary, self.can_skip, "before it");
+        let keep_going = "with --keep-going to skip all records that fail";
+        let remedy = match cause {
+            Cause::NameTaken if args.on_conflict() == OnConflict::Fail => {
+                "To skip names that are taken, run the command again with --on-conflict skip; to \
+                 update their robots, with --on-conflict replace"
+                    .to_owned()
+            }
+            Cause::NameTaken | Cause::Record => {
+                format!("Fix {position} and {again}, or {keep_going}")
+            }
+            Cause::File => format!("Fix {position} and {again}"),
+            Cause::System => format!("Fix the cause and {again}"),
+        };
+        let rest = if args.dry_run { "checked" } else { "stored" };
+        let unit = position.unit();
+        Failure::new(format_args!(
+            "stopped at {position}; later {unit}s were not {rest}. {remedy}"
+        ))
     }
 
     /// Prints the summary.
     fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
+        let stopped = self.stop.map(|cause| self.stopped_at(cause));
         drop(self.progress);
         let mut failures: Vec<Failure> = self.input_failure.into_iter().collect();
         if !self.is_unknown {
@@ -278,8 +310,8 @@ impl Import<'_> {
                 .and_then(|()| output.flush());
             failures.extend(printed.err().map(Failure::change_not_shown));
         }
-        if let Some(cause) = self.stop {
-            failures.push(stopped_at(self.position, self.args, &self.summary, cause));
+        if let Some(stopped) = stopped {
+            failures.push(stopped);
         } else if self.summary.failed > 0 {
             let fails = self.args.on_conflict() == OnConflict::Fail;
             let hint = (self.has_name_conflict && fails).then_some(CONFLICT_HINT);
@@ -287,32 +319,6 @@ impl Import<'_> {
         }
         Failure::combine(failures)
     }
-}
-
-/// The failure of an import that stopped at a record.
-fn stopped_at(
-    position: Position,
-    args: &ImportArgs,
-    summary: &ImportCounts,
-    cause: Cause,
-) -> Failure {
-    let again = "run the command again";
-    let skip = args.skip(summary);
-    let keep_going = "with --keep-going to skip all records that fail";
-    let remedy = match cause {
-        Cause::NameTaken => format!(
-            "To skip names that are taken, {again} with --on-conflict skip; to update their \
-             robots, with --on-conflict replace"
-        ),
-        Cause::Record => format!("Fix {position} and {again}{skip}, or {keep_going}"),
-        Cause::File => format!("Fix {position} and {again}{skip}"),
-        Cause::System => format!("Fix the cause and {again}{skip}"),
-    };
-    let rest = if args.dry_run { "checked" } else { "stored" };
-    let unit = position.unit();
-    Failure::new(format_args!(
-        "stopped at {position}; later {unit}s were not {rest}. {remedy}"
-    ))
 }
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."

@@ -60,8 +60,8 @@ fn export_to_invalid_path_fails() {
         ("missing/a.csv", "No such file or directory (os error 2)"),
     ] {
         let message = format!(
-            "error: cannot write '{file}': {reason}; no file was changed. Free disk space or \
-             choose another path, and run the command again\n"
+            "error: cannot write '{file}': {reason}; no file was changed. Choose another path or \
+             free disk space, and run the command again\n"
         );
         sandbox.fails(&format!("export {file}"), &message);
     }

@@ -23,7 +23,10 @@ const OWL: &str = "1,Owl,coin,,2020.1,Athens,17,true,good\n";
 fn museum() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("museum.json", MUSEUM);
-    sandbox.prints("fields set museum.json", "Defined 8 fields.\n");
+    sandbox.prints(
+        "fields set museum.json",
+        "The catalogue has 8 fields now.\n",
+    );
     for robot in [
         "Owl --type coin --set accession=2020.1 --set maker=Athens --set weight=17 \
          --set on_display=true --set condition=good",

@@ -123,7 +123,7 @@ COLUMN        FIELD         VALUES                    REASON
 Name          name          1 to 255 characters       names are repeated, such as 'Vase'
 Type          type          coin or vase              the file has other types
 Year          year_text     1 to 255 characters       'c. 1890' (line 2) is not a year
-Accession No  accession_no  1 to 255 characters       new
+Accession No  accession_no  1 to 255 characters       new; a text because of '0017' (line 2)
 Maker         maker         1 to 255 characters       new
               year          an integer, 0 or greater  optional: 2 records have no value
 ";

@@ -125,9 +125,10 @@ pub(super) async fn prepare<C: Dialect>(
             }
             Step::ExpectUnique(field) => {
                 let sql = value::<C>(field);
+                // MariaDB would run a subquery that is no derived table once for each robot.
                 let several = format!(
-                    "{sql} IN (SELECT {sql} FROM robots WHERE {sql} IS NOT NULL GROUP BY {sql} \
-                     HAVING count(*) > 1)"
+                    "{sql} IN (SELECT value FROM (SELECT {sql} AS value FROM robots \
+                     WHERE {sql} IS NOT NULL GROUP BY {sql} HAVING count(*) > 1) AS several)"
                 );
                 (
                     field,

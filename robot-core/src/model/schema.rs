@@ -21,13 +21,14 @@ impl Field {
         if matches!(self.kind(), Kind::Text { .. }) {
             schema["minLength"] = 1.into();
         }
+        schema["title"] = self.title().into();
         if !self.description().is_empty() {
             schema["description"] = self.description().into();
         }
-        schema["examples"] = match self.parse_value(self.example()) {
-            Ok(example) => json!([example]),
-            Err(_) => json!([]),
-        };
+        let example = self.parse_value(self.example()).ok();
+        if let Some(example) = example.filter(|example| self.check(example).is_empty()) {
+            schema["examples"] = json!([example]);
+        }
         schema
     }
 

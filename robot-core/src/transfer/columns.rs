@@ -178,7 +178,7 @@ impl Columns {
             match self.meaning(heading) {
                 Meaning::Field(field) if found.contains(&field) => {
                     return Err(format!(
-                        "The header names the column {field} twice; name it once"
+                        "Several columns stand for {field}; map one of them, and leave out the others"
                     ));
                 }
                 Meaning::Field(field) => found.push(field),
@@ -249,8 +249,8 @@ impl Columns {
     }
 }
 
-const ID_MESSAGE: &str = "The catalogue assigns ids; give match=id to change the robots with these ids, \
-                          match=name to change the robots with these names, or leave out the ids";
+const ID_MESSAGE: &str = "The catalogue assigns ids; match the robots with these ids, or those with these \
+                          names, or leave out the ids";
 
 /// A heading without blanks around it, in lower case: equal for headings of the same column.
 pub(super) fn normalized(heading: &str) -> String {

@@ -3,7 +3,7 @@
 use super::{position::Position, record::ReadError};
 use crate::{
     catalogue::Error,
-    model::{Message, Violation},
+    model::{Definition, Message, Violation},
 };
 
 /// The maximum number of records of an atomic import. Lower, and files have to be divided; higher, and
@@ -79,6 +79,17 @@ impl OnConflict {
     #[must_use]
     pub fn matches_names(self) -> bool {
         matches!(self, Self::Skip | Self::Replace)
+    }
+
+    /// Whether records can find robots in a catalogue with this definition: by unique names or, to be skipped, by any
+    /// unique value.
+    #[must_use]
+    pub fn finds_robots(self, definition: &Definition) -> bool {
+        match self {
+            Self::Fail | Self::MatchId => true,
+            Self::Skip => definition.unique().next().is_some(),
+            Self::Replace => definition.has_unique_names(),
+        }
     }
 
     /// The result of a record whose name is taken, unless it replaces the robot.

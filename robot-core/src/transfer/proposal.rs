@@ -177,7 +177,11 @@ impl Plan<'_> {
             }
             None => name(&column.heading),
         };
-        self.add(column, &name, "new".to_owned())
+        let reason = match &column.text_only {
+            Some((position, text)) => format!("new; a text because of '{text}' ({position})"),
+            None => "new".to_owned(),
+        };
+        self.add(column, &name, reason)
     }
 
     /// Stores the values of a column as texts, beside the field that cannot store them.
@@ -187,6 +191,10 @@ impl Plan<'_> {
         field: Field,
         reason: String,
     ) -> Result<(), ProposalError> {
+        if self.survey.given.mapped(&column.heading).is_some() {
+            // The user wants this field: other values fail.
+            return Ok(());
+        }
         let name = format!("{field}_text");
         let present = self.survey.given.definition().field(&name);
         if present.is_some_and(|present| present.kind().is_text()) {

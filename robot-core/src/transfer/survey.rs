@@ -52,6 +52,8 @@ pub(super) struct Column {
     pub(super) kinds: Vec<ValueKind>,
     /// The first value that is no integer, and the first value that is of no kind like the values before it.
     pub(super) text: Option<(Position, String)>,
+    /// The value that looks like a number or a date, but makes the column a text.
+    pub(super) text_only: Option<(Position, String)>,
     pub(super) misfit: Option<Position>,
     /// The maximum number of characters.
     pub(super) length: usize,
@@ -164,6 +166,7 @@ impl Survey {
                 values: 0,
                 kinds: ValueKind::ALL.to_vec(),
                 text: None,
+                text_only: None,
                 misfit: None,
                 length: 0,
                 least: None,
@@ -198,7 +201,14 @@ impl Column {
         }
         let text = &*text;
         self.values += 1;
+        let could_be_other = self.kinds.len() > 1;
         self.kinds.retain(|kind| kinds.contains(kind));
+        if could_be_other
+            && self.kinds == [ValueKind::Text]
+            && text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+        {
+            self.text_only = Some((position, excerpt(text).into_owned()));
+        }
         if self.kinds.is_empty() {
             self.misfit.get_or_insert(position);
         }

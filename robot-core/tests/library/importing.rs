@@ -6,9 +6,11 @@ use std::sync::{
 };
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, MemoryCatalogue, Pages,
+    Catalogue, CatalogueExt, Definition, Draft, MemoryCatalogue, Pages, Redefinition,
     http::Api,
-    transfer::{Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import},
+    transfer::{
+        Columns, Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import,
+    },
 };
 
 use crate::{atomic_importing::atomic_outcomes, racing::Racing};
@@ -277,4 +279,34 @@ fn import_that_stores_nothing_does_not_read_the_rest() {
         assert_eq!(exchange.answer_streamed(pieces).wait().status(), 503);
         assert_eq!(read.load(Ordering::Relaxed) == 20_001, reads_rest);
     }
+}
+
+#[test]
+fn robots_with_a_unique_value_are_skipped_if_names_are_not_unique() {
+    on_both_kinds_of_store(|catalogue| {
+        let file = "name,type,year,serial\nVase,droid,1,a\nVase,droid,2,b\nVase,droid,3,a\n";
+        let json =
+            r#"{"properties":{"name":{"unique":false},"serial":{"type":"string","unique":true}}}"#;
+        let definition: Definition = json.parse().unwrap();
+        assert!(OnConflict::Skip.finds_robots(&definition));
+        assert!(!OnConflict::Replace.finds_robots(&definition));
+        catalogue.define(Redefinition::new(definition)).unwrap();
+        let skipping = |is_dry_run| {
+            let options = ImportOptions {
+                on_conflict: OnConflict::Skip,
+                is_dry_run,
+                ..ImportOptions::default()
+            };
+            let columns = Columns::of(catalogue.definition());
+            let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+            let outcomes = import(Arc::clone(&catalogue), records, options);
+            outcomes
+                .map(|outcome| described(&outcome))
+                .collect::<Vec<_>>()
+        };
+        for is_dry_run in [true, false] {
+            assert_eq!(skipping(is_dry_run), ["2 added", "3 added", "4 skipped"]);
+        }
+        assert_eq!(skipping(false), ["2 skipped", "3 skipped", "4 skipped"]);
+    });
 }

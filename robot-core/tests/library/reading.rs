@@ -172,7 +172,7 @@ fn invalid_csv_header_ends_reading() {
     reads(
         Format::Csv,
         "\nname,type,name,year\na,droid,b,1\n",
-        &["2!! The header names the column name twice; name it once"],
+        &["2!! Several columns stand for name; map one of them, and leave out the others"],
     );
     reads(
         Format::Csv,

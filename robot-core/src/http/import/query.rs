@@ -79,11 +79,9 @@ impl Query {
     /// Checks what depends on the definition.
     fn check(&self, definition: &Definition) -> Result<(), Failure> {
         let malformed = |message: String| Err(Failure::Malformed(vec![message.into()]));
-        if self.chosen_by == Some("match")
-            && self.options.on_conflict == OnConflict::Replace
-            && !definition.has_unique_names()
-        {
-            let message = "names are not unique in this catalogue; give match=id";
+        if !self.options.on_conflict.finds_robots(definition) {
+            let message =
+                "names are not unique in this catalogue, so they find no robot; give match=id";
             return malformed(message.to_owned());
         }
         let known = definition.default_fields().iter();

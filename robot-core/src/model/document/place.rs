@@ -64,12 +64,23 @@ impl<'a> Place<'a> {
     /// The members of an object, each of which is given once.
     pub(super) fn members(self, json: &str) -> Result<Members<'_>> {
         let members = serde_json::from_str(json);
-        let members: Members<'_> =
-            members.or_else(|error| self.error(format_args!("is not a JSON object: {error}")))?;
-        match members.repeated() {
-            Some(name) => self.with(name).error("is given twice; give it once"),
-            None => Ok(members),
-        }
+        let members: Members<'_> = members.or_else(|error: serde_json::Error| {
+            if error.is_data() {
+                return self.error("must be a JSON object");
+            }
+            let (line, column) = (error.line(), error.column());
+            self.error(format_args!(
+                "is not valid JSON (line {line}, column {column})"
+            ))
+        })?;
+        let Some(name) = members.repeated() else {
+            return Ok(members);
+        };
+        let place = match self.keyword {
+            "properties" => Place::property(name),
+            _ => self.with(name),
+        };
+        place.error("is given twice; give it once")
     }
 
     /// A text for people.

@@ -22,7 +22,8 @@ use super::{
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
     model::{
-        Definition, Field, Messages, Rejection, Robot, RobotId, ValidChanges, Value, Violation,
+        Definition, Field, Messages, Rejection, Robot, RobotId, Rule, ValidChanges, Value,
+        Violation,
     },
 };
 
@@ -221,7 +222,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                 return;
             }
             let step = self.start(&wanted);
-            self.push(position, wanted, step.unwrap_or_else(Step::failed));
+            let step = step.unwrap_or_else(|error| Step::Done(self.skipped(error)));
+            self.push(position, wanted, step);
         }
     }
 
@@ -345,10 +347,27 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                 thread::sleep(RETRY_PAUSE);
             }
         }
-        result.map_err(|error| match error {
-            ImportError::Store(Error::NotFound(_) | Error::Stale(_)) => contended().into(),
-            error => error,
+        result.or_else(|error| match error {
+            ImportError::Store(Error::NotFound(_) | Error::Stale(_)) => Err(contended().into()),
+            error => self.skipped(error),
         })
+    }
+
+    /// The result of a record that failed: if names find no robot, robots with its unique values are skipped.
+    fn skipped(&self, error: ImportError) -> Result<Stored, ImportError> {
+        let is_by_value =
+            self.options.on_conflict == OnConflict::Skip && !self.definition.has_unique_names();
+        let is_taken = match &error {
+            ImportError::Store(Error::Rejected(violations)) => {
+                violations.iter().all(|one| *one.rule() == Rule::Taken)
+            }
+            _ => false,
+        };
+        if is_by_value && is_taken {
+            Ok(Stored::Skipped)
+        } else {
+            Err(error)
+        }
     }
 
     /// Waits for a write.
