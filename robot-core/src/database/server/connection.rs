@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::{
     backend::Backend,
-    errors::{Effect, effect},
+    errors::{is_processed, is_unknown},
     kind::Kind,
 };
 use crate::metrics::Counted;
@@ -112,13 +112,10 @@ impl<B: Backend> Connection<B> {
 
     /// Whether the connection was lost at an error.
     pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
-        match effect(error) {
-            Effect::None => false,
-            Effect::Unknown => true,
-            Effect::NoneIfConnected => {
-                let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
-                !matches!(ping, Ok(Ok(())))
-            }
+        if is_processed(error) || is_unknown(error) {
+            return is_unknown(error);
         }
+        let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
+        !matches!(ping, Ok(Ok(())))
     }
 }
