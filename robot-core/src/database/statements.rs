@@ -82,19 +82,6 @@ impl Item for Robot {
     }
 }
 
-#[cfg(feature = "sqlite")]
-impl Item for i64 {
-    const COLUMNS: &str = "robots.id";
-
-    async fn load<C: Execute>(
-        connection: &mut C,
-        query: Fragment<'_>,
-        _: usize,
-    ) -> QueryResult<Vec<Self>> {
-        connection.numbers(query).await
-    }
-}
-
 impl Item for Entry {
     /// Without a condition, read from the index of the names alone.
     const COLUMNS: &str = ENTRY;
