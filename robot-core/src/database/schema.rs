@@ -140,6 +140,7 @@ pub(super) struct ChangedColumns<'a> {
 }
 
 impl<'a> DraftRow<'a> {
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
     pub(super) fn new(definition: &Definition, draft: &'a ValidDraft) -> Self {
         let SearchTexts { name, own } = SearchTexts::of(definition, draft);
         Self {

@@ -54,6 +54,7 @@ impl Kind {
 
     /// Whether the planner of PostgreSQL must use an index. A statement that was prepared while the table was small
     /// would read a large one completely, until the server has analysed it.
+    #[cfg(feature = "postgres")]
     pub(super) fn needs_index(self) -> bool {
         !matches!(self, Self::Page | Self::Scan | Self::Write)
     }

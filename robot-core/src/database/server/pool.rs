@@ -185,9 +185,10 @@ impl<B: Backend> Pool<B> {
     ) -> Result<Lease<B>, Failure> {
         let opened = async {
             // The semaphores are never closed, so that waiting does not fail.
-            let long = match kind.may_take_long() {
-                true => Arc::clone(&self.long).acquire_owned().await.ok(),
-                false => None,
+            let long = if kind.may_take_long() {
+                Arc::clone(&self.long).acquire_owned().await.ok()
+            } else {
+                None
             };
             let permits = [long, Arc::clone(&self.all).acquire_owned().await.ok()];
             (permits, self.open().await)
@@ -327,9 +328,10 @@ impl<B: Backend> Pool<B> {
             Ok(Err(error)) => error,
             Err(_) => {
                 self.connector.replace_all();
-                return Err(Failure::Final(match is_unknown {
-                    true => Error::unknown(NoAnswer),
-                    false => Error::unavailable(NoAnswer),
+                return Err(Failure::Final(if is_unknown {
+                    Error::unknown(NoAnswer)
+                } else {
+                    Error::unavailable(NoAnswer)
                 }));
             }
         };
@@ -338,9 +340,10 @@ impl<B: Backend> Pool<B> {
         }
         if connection.is_lost(&error).await {
             self.connector.replace_all();
-            return Err(match is_unknown {
-                true => Failure::Final(Error::unknown(error)),
-                false => Failure::External(Error::unavailable(error)),
+            return Err(if is_unknown {
+                Failure::Final(Error::unknown(error))
+            } else {
+                Failure::External(Error::unavailable(error))
             });
         }
         if !connection.is_broken {
