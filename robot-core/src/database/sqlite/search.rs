@@ -177,8 +177,8 @@ fn nth_name(
 ) -> QueryResult<Option<String>> {
     let is_after = Fragment::new("robots.name > ").text(after);
     let name = select(ENTRY, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
-    let entries = now(connection.entries(name.number(row_limit(position) - 1), 1))?;
-    Ok(entries.first().map(|entry| entry.name().to_owned()))
+    let mut names = now(connection.pairs(name.number(row_limit(position) - 1), 1))?;
+    Ok(names.pop().map(|(_, name)| name))
 }
 
 /// Reads a page in its order, or the robots of it that have one of these ids.
