@@ -5,7 +5,7 @@ use std::future::Future;
 use diesel::QueryResult;
 
 use super::{fragment::Fragment, schema::Group};
-use crate::model::{Entry, Robot};
+use crate::model::Robot;
 
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
 /// wait.
@@ -31,12 +31,13 @@ pub(super) trait Execute: Send + Sized {
         limit: usize,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
-    /// The same for a query for [`ENTRY`](super::schema::ENTRY).
-    fn entries(
+    /// The numbers and texts of a query, such as one for [`ENTRY`](super::schema::ENTRY): so many at most, if rows are
+    /// read lazily.
+    fn pairs(
         &mut self,
         query: Fragment<'_>,
         limit: usize,
-    ) -> impl Future<Output = QueryResult<Vec<Entry>>> + Send;
+    ) -> impl Future<Output = QueryResult<Vec<(i64, String)>>> + Send;
 
     /// The numbers that a query returns.
     fn numbers(
@@ -52,12 +53,6 @@ pub(super) trait Execute: Send + Sized {
         &mut self,
         query: Fragment<'_>,
     ) -> impl Future<Output = QueryResult<Vec<Group>>> + Send;
-
-    /// The revision and the document of a definition.
-    fn documents(
-        &mut self,
-        query: Fragment<'_>,
-    ) -> impl Future<Output = QueryResult<Vec<(i64, String)>>> + Send;
 }
 
 /// Implements [`Execute`] for the connection of a backend: as a generic function, it would need bounds that are
@@ -73,9 +68,9 @@ macro_rules! impl_execute {
                 database::{
                     execute::{Execute, import_run_query_dsl, load, reads_lazily, run},
                     fragment::{Fragment, Rows},
-                    schema::{Group, Row, entry, robot},
+                    schema::{Group, Row, robot},
                 },
-                model::{Entry, Robot},
+                model::Robot,
             };
 
             import_run_query_dsl!($kind);
@@ -108,18 +103,19 @@ macro_rules! impl_execute {
                     load!($kind, self, Rows::<Columns>::of(query), Row, limit, robot)
                 }
 
-                async fn entries(
+                async fn pairs(
                     &mut self,
                     query: Fragment<'_>,
                     limit: usize,
-                ) -> QueryResult<Vec<Entry>> {
+                ) -> QueryResult<Vec<(i64, String)>> {
+                    type Columns = (BigInt, Text);
                     load!(
                         $kind,
                         self,
-                        Rows::<(BigInt, Text)>::of(query),
+                        Rows::<Columns>::of(query),
                         (i64, String),
                         limit,
-                        entry
+                        QueryResult::Ok
                     )
                 }
 
@@ -135,13 +131,6 @@ macro_rules! impl_execute {
                 async fn groups(&mut self, query: Fragment<'_>) -> QueryResult<Vec<Group>> {
                     type Columns = (Nullable<Text>, Nullable<BigInt>, BigInt);
                     run!($kind, Rows::<Columns>::of(query).load(self))
-                }
-
-                async fn documents(
-                    &mut self,
-                    query: Fragment<'_>,
-                ) -> QueryResult<Vec<(i64, String)>> {
-                    run!($kind, Rows::<(BigInt, Text)>::of(query).load(self))
                 }
             }
         };

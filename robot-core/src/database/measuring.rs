@@ -91,11 +91,11 @@ impl CommitMetrics {
         }
     }
 
-    /// Counts a commit that had this result; without an error, it is executed again.
-    pub(super) fn count(&self, result: Result<(), Option<&Error>>) {
+    /// Counts a commit that had this result.
+    pub(super) fn count(&self, result: Result<(), &Error>) {
         let counter = match result {
             Ok(()) => &self.committed,
-            Err(Some(Error::Unknown(_))) => &self.unknown,
+            Err(Error::Unknown(_)) => &self.unknown,
             Err(_) => &self.failed,
         };
         counter.increment(1);

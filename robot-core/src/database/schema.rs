@@ -65,7 +65,6 @@ pub(super) struct Row {
 }
 
 /// What searches compare of a robot.
-#[derive(Default)]
 pub(super) struct SearchTexts<'a> {
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) own: Option<String>,
@@ -141,28 +140,35 @@ pub(super) struct ChangedColumns<'a> {
 }
 
 impl<'a> DraftRow<'a> {
-    pub(super) fn new(
-        definition: &Definition,
-        draft: &'a ValidDraft,
-        texts: SearchTexts<'a>,
-    ) -> Self {
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(super) fn new(definition: &Definition, draft: &'a ValidDraft) -> Self {
+        let SearchTexts { name, own } = SearchTexts::of(definition, draft);
+        Self {
+            search_text: name,
+            own_text: own,
+            ..Self::unindexed(definition, draft)
+        }
+    }
+
+    /// Without what searches compare, which is added later.
+    pub(super) fn unindexed(definition: &Definition, draft: &'a ValidDraft) -> Self {
         Self {
             name: draft.name(),
             robot_type: draft.robot_type(),
             year: draft.year(),
-            search_text: texts.name,
-            own_text: texts.own,
+            search_text: None,
+            own_text: None,
             own: draft.own().to_json(definition),
         }
     }
 }
 
 impl<'a> RobotRow<'a> {
-    pub(super) fn new(definition: &Definition, robot: &'a Robot, texts: SearchTexts<'a>) -> Self {
+    pub(super) fn new(robot: &Robot, values: DraftRow<'a>) -> Self {
         Self {
             id: robot.id().get(),
             revision: robot.revision().get(),
-            values: DraftRow::new(definition, robot.values(), texts),
+            values,
         }
     }
 }
@@ -307,12 +313,8 @@ mod tests {
     #[test]
     fn draft_columns_are_those_of_draft_row() {
         let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
-        let row = serde_json::to_value(DraftRow::new(
-            Definition::built_in(),
-            &draft,
-            SearchTexts::default(),
-        ))
-        .unwrap();
+        let row = DraftRow::unindexed(Definition::built_in(), &draft);
+        let row = serde_json::to_value(row).unwrap();
         let members: Vec<_> = row.as_object().unwrap().keys().collect();
         let mut columns = DRAFT_COLUMNS;
         columns.sort_unstable();

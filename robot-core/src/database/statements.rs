@@ -10,7 +10,7 @@ use super::{
     errors::{is_of_index, is_taken, taken},
     execute::Execute,
     fragment::Fragment,
-    schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned},
+    schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned, entry},
 };
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
@@ -82,19 +82,6 @@ impl Item for Robot {
     }
 }
 
-#[cfg(feature = "sqlite")]
-impl Item for i64 {
-    const COLUMNS: &str = "robots.id";
-
-    async fn load<C: Execute>(
-        connection: &mut C,
-        query: Fragment<'_>,
-        _: usize,
-    ) -> QueryResult<Vec<Self>> {
-        connection.numbers(query).await
-    }
-}
-
 impl Item for Entry {
     /// Without a condition, read from the index of the names alone.
     const COLUMNS: &str = ENTRY;
@@ -104,7 +91,8 @@ impl Item for Entry {
         query: Fragment<'_>,
         limit: usize,
     ) -> QueryResult<Vec<Self>> {
-        connection.entries(query, limit).await
+        let pairs = connection.pairs(query, limit).await?;
+        pairs.into_iter().map(entry).collect()
     }
 }
 
@@ -222,7 +210,7 @@ pub(super) async fn other_definition<C: Execute>(
 ) -> QueryResult<Option<(i64, String)>> {
     let query = "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
     let query = Fragment::new(query).number(revision);
-    Ok(connection.documents(query).await?.pop())
+    Ok(connection.pairs(query, 1).await?.pop())
 }
 
 /// The robots without a search text, of which the search index has none: so many at most.

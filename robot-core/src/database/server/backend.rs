@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     connect_error::{ConnectError, UrlError},
-    limits::Limits,
+    kind::Kind,
 };
 use crate::{
     catalogue::{Error, Preparation, Result},
@@ -72,7 +72,11 @@ pub(super) trait Backend: Dialect + 'static {
 
     /// Sets the time limits of the next statements, as far as the server has them. Those of a commit
     /// are not limited.
-    fn set_limits(&mut self, limits: Limits) -> impl Future<Output = QueryResult<()>> + Send;
+    fn set_limits(
+        &mut self,
+        kind: Kind,
+        timeout: Duration,
+    ) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// Inserts robots, except those with values that others have, and returns the new ids in the order of
     /// the drafts. If this takes several statements, the last one begins before the deadline.

@@ -10,9 +10,9 @@ use diesel::QueryResult;
 
 use super::{
     backend::{Backend, check_deadline},
-    batcher::{Attempt, Work},
+    batcher::Work,
     connection::Connection,
-    limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
+    kind::Kind,
 };
 use crate::{
     catalogue::{Change, Error, Result},
@@ -42,32 +42,17 @@ impl<B: Backend> Work<B> for Changes {
 
     const QUEUE: &'static str = "changes";
 
-    const IS_WRITE: bool = true;
+    const BATCH: Kind = Kind::ChangeBatch;
 
-    fn limit(&self) -> Duration {
-        lock_timeout(self.timeout) + WRITE_MARGIN
-    }
+    const ALONE: Kind = Kind::Change;
 
     async fn execute(
         &self,
         connection: &mut Connection<B>,
         changes: &[Change],
-        attempt: Attempt,
+        kind: Kind,
     ) -> QueryResult<Vec<Result<RobotId>>> {
-        let lock = self.timeout / LOCK_FACTOR;
-        // In a batch, waits for several locks add up.
-        let (limit, lock_seconds) = match attempt {
-            Attempt::InBatch => (self.timeout / 2, 0),
-            Attempt::Alone => (self.timeout, whole_seconds(lock)),
-        };
-        let limits = Limits {
-            statement: limit,
-            lock,
-            lock_seconds,
-            plans: Plans::Index,
-        };
-        connection.limit(limits).await?;
-        let deadline = Instant::now() + limit;
+        let deadline = Instant::now() + kind.statement_limit(self.timeout);
         if self.definition.get().own().next().is_some() {
             // Another process may have changed it.
             self.definition.refresh(connection.inner()).await?;
@@ -276,8 +261,6 @@ async fn apply_separately<B: Backend>(
 #[cfg(test)]
 #[cfg(feature = "conformance")]
 mod tests {
-    use tokio::runtime::Handle;
-
     use super::*;
     use crate::{
         catalogue::OpenOptions, conformance::scratch_database,
@@ -291,7 +274,7 @@ mod tests {
     /// Two connections to a new catalogue.
     async fn connections<B: Backend>(variable: &str) -> [Connection<B>; 2] {
         let url = scratch_database(variable);
-        let connector = Connector::open(&url, &OpenOptions::new(), &Handle::current()).await;
+        let connector = Connector::open(&url, &OpenOptions::new()).await;
         let connector = connector.unwrap();
         [
             connector.connect().await.unwrap(),
@@ -308,7 +291,7 @@ mod tests {
             timeout: Duration::from_secs(60),
             definition: Arc::default(),
         };
-        let result = changes.execute(connection, batch, Attempt::InBatch).await;
+        let result = changes.execute(connection, batch, Kind::ChangeBatch).await;
         result.ok().unwrap()
     }
 

@@ -8,8 +8,8 @@ use tokio::time::timeout;
 
 use super::{
     backend::Backend,
-    errors::{Effect, effect},
-    limits::Limits,
+    errors::{is_processed, is_unknown},
+    kind::Kind,
 };
 use crate::metrics::Counted;
 
@@ -27,16 +27,17 @@ const PING_LIMIT: Duration = Duration::from_millis(500);
 
 pub(super) struct Connection<B> {
     inner: B,
-    /// The time limits that were set last; `None` for those of a new connection.
-    limits: Option<Limits>,
+    /// The kind of statements whose time limits were set last; `None` for a new connection.
+    limited: Option<Kind>,
     /// Those of another epoch are not used any more.
     pub(super) epoch: u64,
     /// When the server answered last.
-    answered: Instant,
-    /// Whether what was sent takes effect only if a commit follows.
-    is_uncommitted: bool,
-    /// A commit or a rollback has failed, so that a transaction may be open.
-    is_broken: bool,
+    pub(super) answered: Instant,
+    /// Whether nothing that was sent since the time limits were set can have taken effect, even if the connection
+    /// is lost.
+    pub(super) is_uncommitted: bool,
+    /// A commit or a rollback has failed, so that a transaction may be open: it must not be used again.
+    pub(super) is_broken: bool,
     _open: Counted,
 }
 
@@ -44,7 +45,7 @@ impl<B: Backend> Connection<B> {
     pub(super) fn new(inner: B, epoch: u64, open: &Gauge) -> Self {
         Self {
             inner,
-            limits: None,
+            limited: None,
             epoch,
             answered: Instant::now(),
             is_uncommitted: true,
@@ -54,12 +55,12 @@ impl<B: Backend> Connection<B> {
     }
 
     /// Sets the time limits of the next statements, unless they are set.
-    pub(super) async fn limit(&mut self, limits: Limits) -> QueryResult<()> {
+    pub(super) async fn limit(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
         self.is_uncommitted = true;
-        if self.limits != Some(limits) {
-            self.limits = None;
-            self.inner.set_limits(limits).await?;
-            self.limits = Some(limits);
+        if self.limited != Some(kind) {
+            self.limited = None;
+            self.inner.set_limits(kind, timeout).await?;
+            self.limited = Some(kind);
         }
         Ok(())
     }
@@ -105,35 +106,16 @@ impl<B: Backend> Connection<B> {
         }
     }
 
-    /// Notes that the server has answered.
-    pub(super) fn note_answer(&mut self) {
-        self.answered = Instant::now();
-    }
-
-    /// Whether it must not be used again.
-    pub(super) fn is_broken(&self) -> bool {
-        self.is_broken
-    }
-
     pub(super) fn is_unneeded(&self) -> bool {
         self.answered.elapsed() > IDLE_LIMIT
     }
 
-    /// Whether nothing that was sent since the time limits were set can have taken effect, even if the connection
-    /// is lost.
-    pub(super) fn is_uncommitted(&self) -> bool {
-        self.is_uncommitted
-    }
-
     /// Whether the connection was lost at an error.
     pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
-        match effect(error) {
-            Effect::None => false,
-            Effect::Unknown => true,
-            Effect::NoneIfConnected => {
-                let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
-                !matches!(ping, Ok(Ok(())))
-            }
+        if is_processed(error) || is_unknown(error) {
+            return is_unknown(error);
         }
+        let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
+        !matches!(ping, Ok(Ok(())))
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use ::metrics::{Counter, Gauge, counter, gauge};
 use diesel::QueryResult;
-use tokio::{runtime::Handle, time::timeout};
+use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{
     backend::{Backend, Purpose},
@@ -57,10 +57,9 @@ pub(super) struct Connector<B: Backend> {
     url: B::Url,
     /// The URL without credentials, for messages.
     name: String,
-    timeout: Duration,
+    pub(super) timeout: Duration,
     slow_statement: Duration,
     preparation: Preparation,
-    runtime: Handle,
     is_prepared: tokio::sync::Mutex<bool>,
     /// Grows when connections may be lost, or may lead to a server that is not the primary any more.
     epoch: AtomicU64,
@@ -87,11 +86,7 @@ impl<B: Backend> Connector<B> {
     ///
     /// # Errors
     /// The database cannot be used, or is unreachable and the options say not to wait for it.
-    pub(super) async fn open(
-        url: &str,
-        options: &OpenOptions,
-        runtime: &Handle,
-    ) -> Result<Self, OpenError> {
+    pub(super) async fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         let invalid = |reason| OpenError::InvalidUrl {
             database: redact(url),
@@ -109,7 +104,6 @@ impl<B: Backend> Connector<B> {
                 Preparation::Keep => Preparation::Migrate,
                 other => other,
             },
-            runtime: runtime.clone(),
             is_prepared: tokio::sync::Mutex::new(false),
             epoch: AtomicU64::new(0),
             last_demotion: Mutex::new(Instant::now()),
@@ -156,9 +150,7 @@ impl<B: Backend> Connector<B> {
         if !*is_prepared {
             let connection = self.establish(Purpose::Prepare).await?;
             let (name, preparation) = (self.name.clone(), self.preparation);
-            let prepared = self
-                .runtime
-                .spawn_blocking(move || connection.prepare(&name, preparation));
+            let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
             let mut connection = timeout(MIGRATION_LIMIT, prepared)
                 .await
                 .map_err(|_| self.unreachable(NoAnswer))?
@@ -237,11 +229,6 @@ impl<B: Backend> Connector<B> {
             database: self.name.clone(),
             cause: Cause::from(cause.into()),
         }
-    }
-
-    /// How long a request waits until it is executed.
-    pub(super) fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     pub(super) fn epoch(&self) -> u64 {

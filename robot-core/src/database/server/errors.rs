@@ -128,35 +128,30 @@ pub(super) fn is_conflict(error: &DieselError) -> bool {
     }
 }
 
-/// The effect of a statement that failed.
-pub(super) enum Effect {
-    /// It changed nothing: the server processed it, and rejected it.
-    None,
-    /// It may have taken effect.
-    Unknown,
-    /// It changed nothing, provided that the connection still works.
-    NoneIfConnected,
+/// Whether the server has processed a statement that failed, and so has changed nothing. Otherwise it has changed
+/// nothing if the connection still works, unless [`is_unknown`].
+pub(super) fn is_processed(error: &DieselError) -> bool {
+    matches!(
+        error,
+        // An error of the catalogue.
+        DieselError::QueryBuilderError(_)
+            | DieselError::DatabaseError(
+                DatabaseErrorKind::UniqueViolation
+                    | DatabaseErrorKind::CheckViolation
+                    | DatabaseErrorKind::NotNullViolation,
+                _
+            )
+    )
 }
 
-pub(super) fn effect(error: &DieselError) -> Effect {
-    let (kind, information) = match error {
-        DieselError::DatabaseError(kind, information) => (kind, information),
-        // An error of the catalogue.
-        DieselError::QueryBuilderError(_) => return Effect::None,
-        _ => return Effect::NoneIfConnected,
-    };
-    let message = information.message();
-    match kind {
-        DatabaseErrorKind::UniqueViolation
-        | DatabaseErrorKind::CheckViolation
-        | DatabaseErrorKind::NotNullViolation => Effect::None,
-        DatabaseErrorKind::ClosedConnection => Effect::Unknown,
+/// Whether a statement that failed may have taken effect.
+pub(super) fn is_unknown(error: &DieselError) -> bool {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => true,
         // MariaDB's 1180 and 1317: a cluster may have split during a commit.
-        _ if message.contains("during COMMIT") || message == "Query execution was interrupted" => {
-            Effect::Unknown
-        }
-        _ if is_transient(error) => Effect::None,
-        _ => Effect::NoneIfConnected,
+        error => message_without_name(error).is_some_and(|message| {
+            message.contains("during COMMIT") || message == "Query execution was interrupted"
+        }),
     }
 }
 

@@ -1,15 +1,10 @@
 //! Look-ups of single robots, executed in batches.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use diesel::QueryResult;
 
-use super::{
-    backend::Backend,
-    batcher::{Attempt, Work},
-    connection::Connection,
-    limits::{Limits, Plans, READ_MARGIN, whole_seconds},
-};
+use super::{backend::Backend, batcher::Work, connection::Connection, kind::Kind};
 use crate::{
     catalogue::Result,
     database::{
@@ -26,10 +21,8 @@ pub(super) enum Key {
     Name(String),
 }
 
-/// Look-ups, each with this timeout.
-pub(super) struct Lookups {
-    pub(super) timeout: Duration,
-}
+/// Look-ups.
+pub(super) struct Lookups;
 
 impl<B: Backend> Work<B> for Lookups {
     type Item = Key;
@@ -37,25 +30,16 @@ impl<B: Backend> Work<B> for Lookups {
 
     const QUEUE: &'static str = "lookups";
 
-    const IS_WRITE: bool = false;
+    const BATCH: Kind = Kind::LookupBatch;
 
-    fn limit(&self) -> Duration {
-        self.timeout + READ_MARGIN
-    }
+    const ALONE: Kind = Kind::Lookup;
 
     async fn execute(
         &self,
         connection: &mut Connection<B>,
         keys: &[Key],
-        _: Attempt,
+        _: Kind,
     ) -> QueryResult<Vec<Result<Option<Robot>>>> {
-        let limits = Limits {
-            statement: self.timeout,
-            lock: self.timeout,
-            lock_seconds: whole_seconds(self.timeout),
-            plans: Plans::Index,
-        };
-        connection.limit(limits).await?;
         let connection = connection.inner();
         let robots = match keys {
             [Key::Id(id)] => vec![get(connection, *id).await?],

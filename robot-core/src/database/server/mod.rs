@@ -6,10 +6,9 @@ mod catalogue;
 mod changes;
 mod connect_error;
 mod connection;
-mod connections;
 mod connector;
 mod errors;
-mod limits;
+mod kind;
 mod lookups;
 #[cfg(feature = "mysql")]
 mod mysql;

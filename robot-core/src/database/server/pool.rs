@@ -1,153 +1,362 @@
-//! Statements that are executed one at a time: pages, scans, and changes of many robots. They have connections of
-//! their own, so that they never delay look-ups and changes.
+//! Pool of connections of a purpose, and execution on them: in time, and again after failures that are not the fault
+//! of the statements. Look-ups, changes and other statements have a pool each, so that they never delay each other.
 
 use std::{
-    sync::Arc,
+    future::Future,
+    hash::{BuildHasher, RandomState},
+    ops::ControlFlow,
+    sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
 
 use ::metrics::Counter;
-use diesel::QueryResult;
+use diesel::{
+    QueryResult,
+    result::{DatabaseErrorKind, Error as DieselError},
+};
 use tokio::{
-    sync::{Semaphore, SemaphorePermit},
-    time::{sleep, timeout, timeout_at},
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::{error::Elapsed, sleep, timeout, timeout_at},
 };
 
 use super::{
     backend::Backend,
-    batcher::{ATTEMPTS, pause},
     connection::Connection,
-    connections::{Connections, Failure},
-    connector::Connector,
-    limits::{Limits, Plans, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
+    connector::{Connector, NoAnswer},
+    errors::{classify, is_conflict, is_read_only},
+    kind::Kind,
 };
 use crate::{
     catalogue::{Error, Result},
-    database::measuring::{QueueMetrics, rejected, retries},
+    database::{
+        locks::lock,
+        measuring::{CommitMetrics, QueueMetrics, rejected, retries},
+    },
 };
 
-/// The name of the queue in metrics.
-const QUEUE: &str = "tasks";
+/// Maximum number of repetitions of statements that conflict with other transactions. Fewer, and writes
+/// fail under contention; more, and conflicting writes add load to a server that is overloaded. The
+/// pauses between eight take a seventh of a second, a fraction of the default timeout.
+const ATTEMPTS: u32 = 8;
 
-/// The kind of statements, which decides their time limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// Follows an index.
-    Page,
-    /// May read every name.
-    Scan,
-    /// Changes many rows.
-    Write,
-}
+/// The pause after a failure to connect. Shorter costs more during an outage; longer delays the first
+/// requests after it.
+const CONNECT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How often a call that needs a connection looks for one. Shorter costs more during an outage; longer delays
+/// the first requests.
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 pub(super) struct Pool<B: Backend> {
     connector: Arc<Connector<B>>,
-    connections: Arc<Connections<B>>,
+    /// That of the catalogue.
+    pub(super) timeout: Duration,
+    /// Connections that are not used, the last one first.
+    idle: Mutex<Vec<Connection<B>>>,
+    /// Held by the attempt to connect.
+    attempt: Arc<tokio::sync::Mutex<()>>,
     /// A permit for each connection.
-    all: Semaphore,
+    all: Arc<Semaphore>,
     /// Those of statements that may take long: one fewer.
-    long: Semaphore,
-    timeout: Duration,
-    metrics: QueueMetrics,
+    long: Arc<Semaphore>,
+    pub(super) metrics: QueueMetrics,
+    /// What was not executed in time.
     timed_out: Counter,
+    /// Repeated executions.
     retries: Counter,
+    commits: CommitMetrics,
 }
 
-impl<B: Backend> Pool<B> {
-    /// With at most this number of connections, at least two. None is opened before it is needed.
-    pub(super) fn new(connections: usize, connector: &Arc<Connector<B>>) -> Self {
-        Self {
-            connector: Arc::clone(connector),
-            connections: Connections::new(connector),
-            all: Semaphore::new(connections),
-            long: Semaphore::new(connections - 1),
-            timeout: connector.timeout(),
-            metrics: QueueMetrics::new(QUEUE),
-            timed_out: rejected(QUEUE, "timeout"),
-            retries: retries(QUEUE),
+/// A connection that statements use.
+pub(super) struct Lease<B> {
+    pub(super) connection: Connection<B>,
+    pub(super) turn: Turn,
+}
+
+/// The right of statements to be executed.
+pub(super) struct Turn {
+    pub(super) kind: Kind,
+    /// How many items the statements are for.
+    pub(super) items: usize,
+    submitted: Instant,
+    /// How often they were repeated.
+    attempts: u32,
+    _permits: [Option<OwnedSemaphorePermit>; 2],
+}
+
+/// Why statements failed.
+pub(super) enum Failure {
+    /// They may have taken effect, or their time is up.
+    Final(Error),
+    /// They are not at fault, and have changed nothing: the connection was lost, or another transaction
+    /// conflicted with them.
+    External(Error),
+    /// They have changed nothing, and may succeed if they are repeated.
+    Repeatable(Error),
+    /// They have changed nothing.
+    Rejected(Error),
+}
+
+impl Failure {
+    /// The meaning of an error of the server.
+    fn of(error: DieselError) -> Self {
+        let is_conflict = is_conflict(&error);
+        // Localized messages have no specific kind, so an unknown error may be a deadlock. A taken id was
+        // assigned by the server itself. Both are repeated.
+        let is_unexplained = matches!(
+            error,
+            DieselError::DatabaseError(
+                DatabaseErrorKind::Unknown | DatabaseErrorKind::UniqueViolation,
+                _
+            )
+        );
+        match classify(error) {
+            error @ Error::Unknown(_) => Self::Final(error),
+            error if is_conflict => Self::External(error),
+            error @ Error::Unavailable(_) => Self::Repeatable(error),
+            error @ Error::Store(_) if is_unexplained => Self::Repeatable(error),
+            error => Self::Rejected(error),
         }
     }
 
-    /// How long statements may take.
-    pub(super) fn limit(&self, kind: Kind) -> Duration {
-        match kind {
-            Kind::Page => self.timeout,
-            Kind::Scan | Kind::Write => self.timeout * SCAN_FACTOR,
+    fn error(&self) -> &Error {
+        match self {
+            Self::Final(error)
+            | Self::External(error)
+            | Self::Repeatable(error)
+            | Self::Rejected(error) => error,
         }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        failure.error().clone()
+    }
+}
+
+impl<B: Backend> Pool<B> {
+    /// With at most this number of connections. None is opened before it is needed.
+    pub(super) fn new(
+        queue: &'static str,
+        connections: usize,
+        connector: &Arc<Connector<B>>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            connector: Arc::clone(connector),
+            timeout: connector.timeout,
+            idle: Mutex::default(),
+            attempt: Arc::default(),
+            all: Arc::new(Semaphore::new(connections)),
+            long: Arc::new(Semaphore::new(connections.max(2) - 1)),
+            metrics: QueueMetrics::new(queue),
+            timed_out: rejected(queue, "timeout"),
+            retries: retries(queue),
+            commits: CommitMetrics::new(),
+        })
     }
 
     /// Executes statements, which may be repeated, and which leave no transaction open.
     pub(super) async fn execute<T>(
-        &self,
+        self: &Arc<Self>,
         kind: Kind,
         statements: impl AsyncFn(&mut Connection<B>) -> QueryResult<T>,
     ) -> Result<T> {
-        let submitted = Instant::now();
-        let deadline = submitted + self.timeout;
-        let permits = timeout_at(deadline.into(), self.permits(kind)).await;
-        let _permits = permits.map_err(|_| self.unavailable())?;
-        let mut attempts = 0;
+        let mut lease = self.lease(kind, Instant::now()).await?;
         loop {
-            let connection = timeout_at(deadline.into(), self.connections.open(|| true)).await;
-            let mut connection = connection
-                .ok()
-                .flatten()
-                .ok_or_else(|| self.unavailable())?;
-            let _measurement = self.metrics.begin(1, submitted.elapsed());
-            let is_write = kind == Kind::Write;
-            let margin = if is_write { WRITE_MARGIN } else { READ_MARGIN };
-            let limit = self.limit(kind);
             let limited = async {
-                connection.limit(self.limits(limit)).await?;
-                statements(&mut connection).await
+                let connection = &mut lease.connection;
+                connection.limit(kind, self.timeout).await?;
+                statements(connection).await
             };
-            let result = timeout(limit + margin, limited).await;
-            match self.connections.settle(connection, result, is_write).await {
-                Ok(value) => return Ok(value),
-                Err(Failure::External(error) | Failure::Repeatable(error))
-                    if attempts < ATTEMPTS =>
-                {
-                    if Instant::now() > deadline {
-                        self.timed_out.increment(1);
-                        return Err(match error {
-                            Error::Unavailable(_) => error,
-                            _ => self.connector.unavailable(),
-                        });
-                    }
-                    self.retries.increment(1);
-                    sleep(pause(attempts)).await;
-                    attempts += 1;
-                }
-                Err(failure) => return Err(failure.into_error()),
+            let result = self.run(&lease.turn, limited).await;
+            match self.settle(lease, result).await {
+                ControlFlow::Continue(next) => lease = next,
+                ControlFlow::Break(result) => return Ok(result?),
             }
         }
     }
 
-    async fn permits(&self, kind: Kind) -> [Option<SemaphorePermit<'_>>; 2] {
-        // They are never closed, so that waiting does not fail.
-        let long = match kind {
-            Kind::Page => None,
-            Kind::Scan | Kind::Write => self.long.acquire().await.ok(),
+    /// A connection for statements, unless their time is up.
+    pub(super) async fn lease(
+        self: &Arc<Self>,
+        kind: Kind,
+        submitted: Instant,
+    ) -> Result<Lease<B>, Failure> {
+        let opened = async {
+            // The semaphores are never closed, so that waiting does not fail.
+            let long = if kind.may_take_long() {
+                Arc::clone(&self.long).acquire_owned().await.ok()
+            } else {
+                None
+            };
+            let permits = [long, Arc::clone(&self.all).acquire_owned().await.ok()];
+            (permits, self.open().await)
         };
-        [long, self.all.acquire().await.ok()]
+        let (permits, connection) = self.in_time(submitted, opened).await?;
+        let turn = Turn {
+            kind,
+            items: 1,
+            submitted,
+            attempts: 0,
+            _permits: permits,
+        };
+        Ok(Lease { connection, turn })
     }
 
-    fn limits(&self, statement: Duration) -> Limits {
-        Limits {
-            statement,
-            lock: self.timeout,
-            lock_seconds: whole_seconds(self.timeout),
-            plans: Plans::Any,
+    /// Executes statements within their time limit.
+    pub(super) async fn run<T>(
+        &self,
+        turn: &Turn,
+        statements: impl Future<Output = QueryResult<T>>,
+    ) -> Result<QueryResult<T>, Elapsed> {
+        let _measurement = self.metrics.begin(turn.items, turn.submitted.elapsed());
+        timeout(turn.kind.limit(self.timeout), statements).await
+    }
+
+    /// The result of statements, or a connection for their repetition. A batch is repeated once.
+    pub(super) async fn settle<T>(
+        self: &Arc<Self>,
+        lease: Lease<B>,
+        result: Result<QueryResult<T>, Elapsed>,
+    ) -> ControlFlow<Result<T, Failure>, Lease<B>> {
+        let Lease { connection, turn } = lease;
+        let Turn {
+            kind,
+            items,
+            attempts,
+            ..
+        } = turn;
+        let result = self.keep_or_close(connection, kind, result).await;
+        if matches!(kind, Kind::Change | Kind::ChangeBatch) {
+            self.commits
+                .count(result.as_ref().map(drop).map_err(Failure::error));
+        }
+        match result {
+            Err(Failure::External(_)) if kind.is_batch() && attempts == 0 => {}
+            Err(Failure::External(_) | Failure::Repeatable(_))
+                if !kind.is_batch() && attempts < ATTEMPTS => {}
+            result => return ControlFlow::Break(result),
+        }
+        self.retries.increment(items.try_into().unwrap_or(u64::MAX));
+        let submitted = turn.submitted;
+        // Others that wait come before.
+        drop(turn);
+        sleep(pause(attempts)).await;
+        match self.lease(kind, submitted).await {
+            Ok(mut lease) => {
+                lease.turn.items = items;
+                lease.turn.attempts = attempts + 1;
+                ControlFlow::Continue(lease)
+            }
+            Err(failure) => ControlFlow::Break(Err(failure)),
         }
     }
 
-    fn unavailable(&self) -> Error {
+    /// Waits for what statements need, until their time is up.
+    async fn in_time<T>(
+        &self,
+        submitted: Instant,
+        needed: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
+        let deadline = submitted + self.timeout;
+        if Instant::now() < deadline
+            && let Ok(needed) = timeout_at(deadline.into(), needed).await
+        {
+            return Ok(needed);
+        }
         self.timed_out.increment(1);
-        self.connector.unavailable()
+        Err(Failure::Final(self.connector.unavailable()))
+    }
+
+    /// A connection, as soon as one is not used any more or the server accepts a new one.
+    ///
+    /// One attempt to connect is made at a time, in a task of its own: a caller that gives up does not end it, so
+    /// that it reaches a host that is listed after one that hangs.
+    async fn open(self: &Arc<Self>) -> Connection<B> {
+        loop {
+            if let Some(idle) = self.take_idle() {
+                return idle;
+            }
+            if let Ok(attempt) = Arc::clone(&self.attempt).try_lock_owned() {
+                let pool = Arc::clone(self);
+                tokio::spawn(async move {
+                    match pool.connector.connect().await {
+                        Some(new) => pool.keep(new),
+                        None => sleep(CONNECT_PAUSE).await,
+                    }
+                    drop(attempt);
+                });
+            }
+            sleep(LOOK_INTERVAL).await;
+        }
+    }
+
+    fn take_idle(&self) -> Option<Connection<B>> {
+        let epoch = self.connector.epoch();
+        let mut idle = lock(&self.idle);
+        idle.retain(|connection| connection.epoch == epoch && !connection.is_unneeded());
+        idle.pop()
+    }
+
+    /// Keeps a connection for the next use.
+    fn keep(&self, connection: Connection<B>) {
+        let mut idle = lock(&self.idle);
+        idle.push(connection);
+        idle.retain(|connection| !connection.is_unneeded());
     }
 
     /// Closes the connections that are not used.
     pub(super) fn close(&self) {
-        self.connections.close();
+        lock(&self.idle).clear();
     }
+
+    /// The meaning of a result. Keeps the connection unless it is lost.
+    async fn keep_or_close<T>(
+        &self,
+        mut connection: Connection<B>,
+        kind: Kind,
+        result: Result<QueryResult<T>, Elapsed>,
+    ) -> Result<T, Failure> {
+        let is_unknown = kind.is_write() && !connection.is_uncommitted;
+        let error = match result {
+            Ok(Ok(value)) => {
+                connection.answered = Instant::now();
+                self.keep(connection);
+                return Ok(value);
+            }
+            Ok(Err(error)) => error,
+            Err(_) => {
+                self.connector.replace_all();
+                return Err(Failure::Final(if is_unknown {
+                    Error::unknown(NoAnswer)
+                } else {
+                    Error::unavailable(NoAnswer)
+                }));
+            }
+        };
+        if is_read_only(&error) {
+            self.connector.replace_demoted();
+        }
+        if connection.is_lost(&error).await {
+            self.connector.replace_all();
+            return Err(if is_unknown {
+                Failure::Final(Error::unknown(error))
+            } else {
+                Failure::External(Error::unavailable(error))
+            });
+        }
+        if !connection.is_broken {
+            connection.answered = Instant::now();
+            self.keep(connection);
+        }
+        Err(Failure::of(error))
+    }
+}
+
+/// The pause before the next attempt: longer from one to the next, with jitter, so that conflicting
+/// transactions are not repeated together.
+fn pause(attempts: u32) -> Duration {
+    let jitter = RandomState::new().hash_one(attempts) % 8;
+    Duration::from_millis(u64::from(attempts + 1) * 4 + jitter)
 }

@@ -17,8 +17,9 @@ use super::{
     connection::Connection,
     connector::Connector,
     errors::is_read_only,
+    kind::Kind,
     lookups::{Key, Lookups},
-    pool::{Kind, Pool},
+    pool::Pool,
     runtime::Runtime,
 };
 use crate::{
@@ -74,7 +75,7 @@ impl<B: Backend> ServerStore<B> {
         };
         let runtime = Runtime::new(options).map_err(unusable)?;
         let handle = runtime.handle();
-        let connector = Arc::new(runtime.wait(Connector::open(url, options, handle))?);
+        let connector = Arc::new(runtime.wait(Connector::open(url, options))?);
         let timeout = options.get_timeout();
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
@@ -84,7 +85,7 @@ impl<B: Backend> ServerStore<B> {
             timeout,
             definition: Arc::clone(&definition),
         };
-        let pool = Arc::new(Pool::new((2 * quarter).max(2), &connector));
+        let pool = Pool::new("tasks", (2 * quarter).max(2), &connector);
         let refresher = {
             let (pool, connector) = (Arc::clone(&pool), Arc::clone(&connector));
             let handle = handle.clone();
@@ -94,7 +95,7 @@ impl<B: Backend> ServerStore<B> {
         let refresher = refresher.map_err(unusable)?;
         Ok(Self {
             refresher: Some(refresher),
-            lookups: Batcher::new(Lookups { timeout }, quarter.max(1), &connector, handle),
+            lookups: Batcher::new(Lookups, quarter.max(1), &connector, handle),
             changes: Batcher::new(changes, quarter.max(2), &connector, handle),
             pool,
             definition,
@@ -181,15 +182,14 @@ async fn index<B: Backend>(
 /// Reads the definition, which another process may have changed, and adds robots to the search index that other
 /// programs have added, or whose own values were changed. It adds
 /// none before the end of a pause.
-async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>, pause: &Cell<Instant>) {
+async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, pause: &Cell<Instant>) {
     // The definition is read with each new connection, too.
     if connector.has_outage() {
         return;
     }
     let known = &connector.definition;
-    let refreshed = pool.execute(Kind::Page, async |connection| {
-        known.refresh(connection.inner()).await
-    });
+    let refresh = async |connection: &mut Connection<B>| known.refresh(connection.inner()).await;
+    let refreshed = pool.execute(Kind::Page, refresh);
     if refreshed.await.is_err() || Instant::now() < pause.get() {
         return;
     }
@@ -336,7 +336,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return Ok(Vec::new());
         }
         self.execute(Kind::Write, async |connection| {
-            let deadline = Instant::now() + self.pool.limit(Kind::Write);
+            let deadline = Instant::now() + Kind::Write.statement_limit(self.pool.timeout);
             let definition = self.definition.get();
             apply_all(connection, &definition, &changes, deadline).await
         })

@@ -17,7 +17,7 @@ use crate::{
         search_text::TextSearch,
         statements::{self, Grouping, Item, now, row_limit, select},
     },
-    model::Field,
+    model::{Entry, Field},
 };
 
 /// The maximum number of robots that the index of a field finds, and that are then sorted. Fewer, and a page
@@ -128,8 +128,9 @@ fn sorted_ids(
         return Ok(None);
     }
     // Not by the index of the order, which would read all robots.
-    let ids = statements::page_ordered(connection, request, text.map(contains), "+");
-    now(ids).map(Some)
+    let page = statements::page_ordered(connection, request, text.map(contains), "+");
+    let entries: Vec<Entry> = now(page)?;
+    Ok(Some(entries.iter().map(|entry| entry.id().get()).collect()))
 }
 
 /// Reads names in their order while that is expected to fill the page soon. Returns what was found, and the
@@ -176,8 +177,8 @@ fn nth_name(
 ) -> QueryResult<Option<String>> {
     let is_after = Fragment::new("robots.name > ").text(after);
     let name = select(ENTRY, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
-    let entries = now(connection.entries(name.number(row_limit(position) - 1), 1))?;
-    Ok(entries.first().map(|entry| entry.name().to_owned()))
+    let mut names = now(connection.pairs(name.number(row_limit(position) - 1), 1))?;
+    Ok(names.pop().map(|(_, name)| name))
 }
 
 /// Reads a page in its order, or the robots of it that have one of these ids.

@@ -70,7 +70,7 @@ impl Dialect for SqliteConnection {
     /// Without a search text: names are added to the search index together.
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         let id = diesel::insert_into(robots::table)
-            .values(DraftRow::new(definition, draft, SearchTexts::default()))
+            .values(DraftRow::unindexed(definition, draft))
             .returning(robots::id)
             .get_result(self);
         id.map_err(|error| without_ids(self, error))
@@ -81,8 +81,11 @@ impl Dialect for SqliteConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let row = |robot| RobotRow::new(definition, robot, SearchTexts::default());
-        let rows: Vec<_> = robots.iter().map(row).collect();
+        let rows = robots.iter().map(|robot| {
+            let values = DraftRow::unindexed(definition, robot.values());
+            RobotRow::new(robot, values)
+        });
+        let rows: Vec<_> = rows.collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
     }
@@ -104,7 +107,7 @@ pub(super) fn insert_free<'a>(
     definition: &Definition,
     drafts: impl Iterator<Item = &'a ValidDraft>,
 ) -> QueryResult<Vec<Option<i64>>> {
-    let row = |draft| DraftRow::new(definition, draft, SearchTexts::default());
+    let row = |draft| DraftRow::unindexed(definition, draft);
     let rows: Vec<_> = drafts.map(row).collect();
     let last = now(last_id(connection))?;
     let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);

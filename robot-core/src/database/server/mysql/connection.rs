@@ -21,7 +21,7 @@ use crate::{
         server::{
             backend::{Backend, Purpose, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
-            limits::{Limits, SCAN_FACTOR, lock_timeout},
+            kind::{Kind, SCAN_FACTOR, whole_seconds},
         },
         slow_statements::stopwatch,
     },
@@ -74,8 +74,12 @@ impl Backend for AsyncMysqlConnection {
 
     /// Without the limit of a statement, which would interrupt a commit, too: `connect` has set a long
     /// one.
-    async fn set_limits(&mut self, limits: Limits) -> QueryResult<()> {
-        let seconds = limits.lock_seconds;
+    async fn set_limits(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
+        let seconds = match kind {
+            // In a batch, waits for several locks add up.
+            Kind::ChangeBatch => 0,
+            _ => whole_seconds(kind.lock_limit(timeout)),
+        };
         // MySQL waits at least a second.
         let mysql = seconds.max(1);
         self.batch_execute(&format!(
@@ -101,7 +105,7 @@ async fn set_up(
     purpose: Purpose,
     timeout: Duration,
 ) -> QueryResult<()> {
-    let lock_timeout = lock_timeout(timeout).as_secs();
+    let lock_timeout = whole_seconds(timeout);
     // Migrations may change tables of any size.
     let limit = match purpose {
         Purpose::Prepare => Duration::ZERO,

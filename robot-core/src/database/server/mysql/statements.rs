@@ -22,7 +22,7 @@ use crate::{
         execute::Execute,
         execute::impl_execute,
         fragment::Fragment,
-        schema::{DraftRow, ENTRY, RobotRow, SearchTexts, robots},
+        schema::{DraftRow, ENTRY, RobotRow, robots},
         server::backend::check_deadline,
         statements::select,
     },
@@ -122,11 +122,7 @@ impl Dialect for AsyncMysqlConnection {
 
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::new(
-                definition,
-                draft,
-                SearchTexts::of(definition, draft),
-            ))
+            .values(DraftRow::new(definition, draft))
             .execute(self)
             .await?;
         // The row is committed: from here on no error may mean that nothing was stored.
@@ -143,16 +139,8 @@ impl Dialect for AsyncMysqlConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let rows = robots.iter();
-        let rows: Vec<_> = rows
-            .map(|robot| {
-                RobotRow::new(
-                    definition,
-                    robot,
-                    SearchTexts::of(definition, robot.values()),
-                )
-            })
-            .collect();
+        let row = |robot| RobotRow::new(robot, DraftRow::new(definition, robot.values()));
+        let rows: Vec<_> = robots.iter().map(row).collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).await.map(drop)
     }
@@ -244,10 +232,8 @@ async fn insert(
     definition: &Definition,
     drafts: &[&ValidDraft],
 ) -> QueryResult<()> {
-    let rows = drafts.iter().copied();
-    let rows: Vec<_> = rows
-        .map(|draft| DraftRow::new(definition, draft, SearchTexts::of(definition, draft)))
-        .collect();
+    let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
+    let rows: Vec<_> = rows.collect();
     let insert = diesel::insert_into(robots::table).values(rows);
     insert.execute(connection).await.map(drop)
 }
@@ -260,8 +246,6 @@ async fn ids_by_name(
     let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
     // The last one of equal names stays: an older one was deleted since the snapshot began.
     let query = select(ENTRY, Some(has_name_of(&names))).sql(" ORDER BY robots.id");
-    let found = connection.entries(query, usize::MAX).await?.into_iter();
-    Ok(found
-        .map(|entry| (entry.name().to_owned(), entry.id().get()))
-        .collect())
+    let found = connection.pairs(query, usize::MAX).await?.into_iter();
+    Ok(found.map(|(id, name)| (name, id)).collect())
 }

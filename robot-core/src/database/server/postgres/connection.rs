@@ -19,7 +19,7 @@ use crate::{
         server::{
             backend::{Backend, Purpose, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
-            limits::{Limits, Plans},
+            kind::Kind,
         },
         slow_statements::stopwatch,
     },
@@ -76,17 +76,14 @@ impl Backend for AsyncPgConnection {
         Ok(connection.into_inner())
     }
 
-    async fn set_limits(&mut self, limits: Limits) -> QueryResult<()> {
-        let others = match limits.plans {
-            Plans::Any => "on",
-            Plans::Index => "off",
-        };
+    async fn set_limits(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
+        let others = if kind.needs_index() { "off" } else { "on" };
         self.batch_execute(&format!(
             "SET statement_timeout = {statement}; SET lock_timeout = {lock};
              SET enable_seqscan = {others}; SET enable_hashjoin = {others};
              SET enable_mergejoin = {others}",
-            statement = limits.statement.as_millis(),
-            lock = limits.lock.as_millis()
+            statement = kind.statement_limit(timeout).as_millis(),
+            lock = kind.lock_limit(timeout).as_millis()
         ))
         .await
     }

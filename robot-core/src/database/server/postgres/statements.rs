@@ -13,7 +13,7 @@ use crate::{
         dialect::Dialect,
         execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
-        schema::{ChangedColumns, DraftRow, RobotRow, SearchTexts, robots},
+        schema::{ChangedColumns, DraftRow, RobotRow, robots},
         trigrams::trigrams,
     },
     model::{
@@ -84,11 +84,7 @@ impl Dialect for AsyncPgConnection {
 
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::new(
-                definition,
-                draft,
-                SearchTexts::of(definition, draft),
-            ))
+            .values(DraftRow::new(definition, draft))
             .returning(robots::id)
             .get_result(self)
             .await
@@ -119,14 +115,10 @@ impl Dialect for AsyncPgConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let row = |robot| {
-            RobotRow::new(
-                definition,
-                robot,
-                SearchTexts::of(definition, robot.values()),
-            )
-        };
-        let rows = json(&robots.iter().map(row).collect::<Vec<_>>())?;
+        let rows = robots.iter();
+        let rows =
+            rows.map(|robot| RobotRow::new(robot, DraftRow::new(definition, robot.values())));
+        let rows = json(&rows.collect::<Vec<_>>())?;
         let insert = Fragment::new(
             "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
              OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset(",
@@ -186,9 +178,7 @@ pub(super) async fn insert_all(
     definition: &Definition,
     drafts: &[&ValidDraft],
 ) -> QueryResult<Vec<Option<i64>>> {
-    let rows = drafts.iter().copied();
-    let rows =
-        rows.map(|draft| DraftRow::new(definition, draft, SearchTexts::of(definition, draft)));
+    let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
     let rows = json(&rows.collect::<Vec<_>>())?;
     // Ids are assigned before, so that they tell which robots were inserted.
     let insert = Fragment::new(format!(

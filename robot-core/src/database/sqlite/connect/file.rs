@@ -149,14 +149,11 @@ impl DatabaseFile {
     fn has_replaced_file(&self) -> bool {
         let beginning = with_suffix(&self.resolved, ".replaced-");
         let entries = fs::read_dir(folder_of(&self.resolved));
-        let mut paths = entries.into_iter().flatten().flatten();
-        paths.any(|entry| {
-            let name = entry.file_name();
-            let beginning = beginning.file_name().unwrap_or_default();
-            let rest = name
-                .as_encoded_bytes()
-                .strip_prefix(beginning.as_encoded_bytes());
-            rest.is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+        let mut entries = entries.into_iter().flatten().flatten();
+        entries.any(|entry| {
+            let path = entry.path().into_os_string();
+            let beginning = beginning.as_os_str().as_encoded_bytes();
+            path.as_encoded_bytes().starts_with(beginning)
         })
     }
 

@@ -271,7 +271,7 @@ fn run(
         let result = guard(session, |session| commit(session, definition, &mut batch));
         let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
         drop(measurement);
-        commits.count(result.as_ref().map(|&()| ()).map_err(Some));
+        commits.count(result.as_ref().map(|&()| ()));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(queue.take_all());
