@@ -443,13 +443,12 @@ fn imports_report_own_rules_by_line() {
         reply["data"]["columns"],
         json!({"name": "name", "type": "type"})
     );
-    // Equal names are permitted: no record replaces another one.
-    let target = "/api/robots/import?format=csv&atomic=true&on_conflict=replace";
-    let (_, reply) = service.send(
-        "POST",
-        target,
-        "name,type,accession\nc,coin,2022.1\nc,coin,2022.2\n",
-    );
+    // Equal names are permitted, so that no record replaces another one.
+    let target = "/api/robots/import?format=csv&atomic=true";
+    let file = "name,type,accession\nc,coin,2022.1\nc,coin,2022.2\n";
+    let replacing = format!("{target}&on_conflict=replace");
+    assert_eq!(service.failure("POST", &replacing, file).0, 400);
+    let (_, reply) = service.send("POST", target, file);
     assert_eq!(reply["data"]["added"], 2);
     let count = |query: &str| {
         service
