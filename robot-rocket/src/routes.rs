@@ -20,7 +20,7 @@ use rocket::{
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::{
-    body::RequestBody, mounted::Mounted, page, permits::BlockingPermits, rank, serve::Labels,
+    body::RequestBody, metrics::Labels, mounted::Mounted, page, permits::BlockingPermits, rank,
 };
 
 /// After the routes of applications and the static files.

@@ -19,7 +19,7 @@ use super::{
     accept::{Admission, LARGE_HEAD},
     activity::Answer,
     application,
-    record::{Labels, RequestRecord},
+    record::RequestRecord,
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
 };
@@ -27,6 +27,7 @@ use super::{
 use crate::tls::Certificates;
 use crate::{
     body::RequestBody,
+    metrics::Labels,
     mounted::{Catalogues, Mounted},
     page, routes,
     settings::ConnectionLimits,
@@ -98,12 +99,12 @@ async fn answer_by_catalogue(
     record: &mut RequestRecord,
 ) -> Response<Content> {
     if let Some((route, response)) = page::answer(mounted, &head) {
-        record.labels = Some(Labels::of_route(route));
+        record.labels = Labels::of_route(route);
         return response.map(Content::Whole);
     }
     let exchange = mounted.api.receive(head);
     record.request_id = exchange.request_id().clone();
-    record.labels = Some(Labels::of(&exchange));
+    record.labels = Labels::of(&exchange);
     let answer = AssertUnwindSafe(mounted.answer(&exchange, body)).catch_unwind();
     let response = answer
         .await
