@@ -62,10 +62,7 @@ impl Server {
         let ip_header = self.client.rocket().config().ip_header.as_ref();
         let ip_header = ip_header.map(|header| header.as_str());
         let mut record = RequestRecord::start(Some(&head), remote, ip_header);
-        let response = match Refusal::of_head(&head) {
-            Some(refusal) => Err(refusal),
-            None => self.respond(head, &mut body, remote, &mut record).await,
-        };
+        let response = self.respond(head, &mut body, remote, &mut record).await;
         let mut response =
             response.unwrap_or_else(|refusal| refusal.response().map(Content::Whole));
         // What is left of the body, and a large buffer, are not kept for further requests.
@@ -84,6 +81,7 @@ impl Server {
         remote: SocketAddr,
         record: &mut RequestRecord,
     ) -> Result<Response<Content>, Refusal> {
+        Refusal::check(&head)?;
         if let Some(mounted) = self.routing.catalogue(&head) {
             return Ok(answer_by_catalogue(mounted, head, body, record).await);
         }
