@@ -114,9 +114,6 @@ pub fn mount(
 /// The rank of routes that match every path under a base: lower for a deeper base, so that a catalogue
 /// can be mounted below another.
 fn rank(rank: isize, base: &str) -> isize {
-    let depth = base
-        .split('/')
-        .filter(|segment| !segment.is_empty())
-        .count();
+    let depth = base.matches('/').count();
     rank - isize::try_from(depth).unwrap_or(0)
 }

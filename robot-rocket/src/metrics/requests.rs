@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use ::metrics::{Gauge, counter, gauge, histogram};
+use ::metrics::{Gauge, counter, histogram};
 use robot_core::http::{Exchange, TokenName};
 use rocket::Request;
 
@@ -71,11 +71,6 @@ pub(crate) struct Completed<'a> {
 impl Completed<'_> {
     /// The method if it is none of HTTP.
     pub(crate) const OTHER_METHOD: &'static str = "other";
-
-    /// A request has begun, and runs until this is dropped.
-    pub(crate) fn running() -> Gauged {
-        Gauged::new(gauge!("robots_http_requests_running"))
-    }
 
     /// Records the request.
     pub(crate) fn record(&self) {

@@ -5,6 +5,7 @@ use std::{
     time::Instant,
 };
 
+use ::metrics::gauge;
 use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderName, HeaderValue},
@@ -71,7 +72,7 @@ impl RequestRecord {
             status: None,
             bytes: 0,
             is_sent: false,
-            _running: Completed::running(),
+            _running: Gauged::new(gauge!("robots_http_requests_running")),
             #[cfg(feature = "otlp")]
             trace: headers.and_then(RequestTrace::start),
         }
