@@ -61,24 +61,15 @@ impl<'a> RequestBody<'a> {
     /// The next piece, with what has arrived after it; empty at the end of the body. Copied, because hyper
     /// cannot use its buffer again while a piece is kept.
     async fn read_piece(&mut self) -> Result<Vec<u8>, BodyError> {
-        let mut bytes = Vec::new();
-        loop {
-            let next = self.next();
-            let next = if bytes.is_empty() {
-                next.await
-            } else {
-                next.now_or_never().unwrap_or(Ok(None))
+        let mut bytes = self.next().await?.unwrap_or_default().to_vec();
+        while !bytes.is_empty() && bytes.len() < PIECE {
+            // The next call returns an error, and what has arrived before is used.
+            let Some(Ok(Some(piece))) = self.next().now_or_never() else {
+                break;
             };
-            match next {
-                Ok(Some(piece)) => bytes.extend_from_slice(&piece),
-                Err(error) if bytes.is_empty() => return Err(error),
-                // What has arrived before an error is used.
-                Ok(None) | Err(_) => return Ok(bytes),
-            }
-            if bytes.len() >= PIECE {
-                return Ok(bytes);
-            }
+            bytes.extend_from_slice(&piece);
         }
+        Ok(bytes)
     }
 
     /// Sends the body in pieces until its end, an error, or the receiver is dropped.
@@ -89,10 +80,8 @@ impl<'a> RequestBody<'a> {
     ) {
         loop {
             let started = Instant::now();
-            let piece = match timeout(timer.next_timeout(), self.read_piece()).await {
-                Ok(piece) => piece,
-                Err(_) => Err(BodyError::TooSlow),
-            };
+            let piece = timeout(timer.next_timeout(), self.read_piece()).await;
+            let piece = piece.unwrap_or(Err(BodyError::TooSlow));
             timer.record(started.elapsed(), piece.as_ref().map_or(0, Vec::len));
             let is_last = piece.as_ref().map_or(true, Vec::is_empty);
             if receiver.send(piece).await.is_err() || is_last {

@@ -35,7 +35,7 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {
                 folder: folder.clone(),
                 api: mounted.api.clone(),
             };
-            Route::ranked(rank(RANK, mounted.base()), method, "/<path..>", handler)
+            Route::ranked(rank(RANK, &mounted.base), method, "/<path..>", handler)
         })
         .into()
 }

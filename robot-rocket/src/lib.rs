@@ -92,11 +92,15 @@ pub fn mount(
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
     let files = catalogue.files();
+    let permits = BlockingPermits::new(rocket.figment());
     let mut api = settings.api.clone();
     api.base.clone_from(base);
-    let api = Api::with_settings(catalogue, api);
-    let permits = BlockingPermits::new(rocket.figment());
-    let mounted = Mounted::new(base, api, permits, files);
+    let mounted = Mounted {
+        base: base.trim_end_matches('/').to_owned(),
+        api: Api::with_settings(catalogue, api),
+        permits,
+        files,
+    };
     let rocket = Catalogues::add(rocket, mounted.clone())
         .attach(routes::no_sniffing(mounted.clone()))
         .mount(base, routes::all(&mounted))
@@ -110,9 +114,6 @@ pub fn mount(
 /// The rank of routes that match every path under a base: lower for a deeper base, so that a catalogue
 /// can be mounted below another.
 fn rank(rank: isize, base: &str) -> isize {
-    let depth = base
-        .split('/')
-        .filter(|segment| !segment.is_empty())
-        .count();
+    let depth = base.matches('/').count();
     rank - isize::try_from(depth).unwrap_or(0)
 }

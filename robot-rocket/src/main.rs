@@ -163,7 +163,6 @@ fn run(figment: Figment) -> Result<(), Failure> {
         database_url: url,
         options: store,
         metrics_address,
-        table,
         ..
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
@@ -172,7 +171,6 @@ fn run(figment: Figment) -> Result<(), Failure> {
         access: settings.api.access.clone(),
         #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
-        at_start: table,
         address: config.address,
     }
     .at_signals(&config)

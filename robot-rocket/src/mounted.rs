@@ -29,28 +29,14 @@ const PIECES: usize = 4;
 /// A catalogue that is mounted under a base path.
 #[derive(Clone)]
 pub(crate) struct Mounted {
-    /// Without a slash at its end.
-    base: String,
+    /// The base path, without a slash at its end.
+    pub(crate) base: String,
     pub(crate) api: Api,
     pub(crate) permits: BlockingPermits,
     pub(crate) files: StoreFiles,
 }
 
 impl Mounted {
-    pub(crate) fn new(base: &str, api: Api, permits: BlockingPermits, files: StoreFiles) -> Self {
-        Self {
-            base: base.trim_end_matches('/').to_owned(),
-            api,
-            permits,
-            files,
-        }
-    }
-
-    /// The base path, without a slash at its end.
-    pub(crate) fn base(&self) -> &str {
-        &self.base
-    }
-
     /// Whether a path is the base or below it.
     pub(crate) fn is_above(&self, path: &str) -> bool {
         let below = path.strip_prefix(&self.base);

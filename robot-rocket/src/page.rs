@@ -103,11 +103,11 @@ const fn content_type(name: &str) -> &'static str {
 /// The route of a request for the page, and its response. `None` for other paths, and for hosts that the catalogue does
 /// not accept.
 pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, Response<Bytes>)> {
-    let path = head.uri.path().strip_prefix(mounted.base())?;
+    let path = head.uri.path().strip_prefix(&*mounted.base)?;
     let definition = (path == DEFINITION).then(|| definition(&mounted.api));
     let file = STATIC.iter().find(|file| file.path == path);
     let file = file.or(definition.as_ref());
-    let is_base_without_slash = path.is_empty() && !mounted.base().is_empty();
+    let is_base_without_slash = path.is_empty() && !mounted.base.is_empty();
     if file.is_none() && !is_base_without_slash || !mounted.api.host_allowed(&head.headers) {
         return None;
     }

@@ -6,7 +6,6 @@ use metrics::counter;
 use robot_core::http::{Access, AccessToken};
 #[cfg(feature = "tls")]
 use robot_rocket::Certificates;
-use robot_rocket::SettingsTable;
 use rocket::{
     config::{Config, Sig},
     figment::{Figment, providers::Serialized},
@@ -19,16 +18,11 @@ use tracing::field;
 
 use crate::Failure;
 
-/// The settings that a reload replaces, and the row of the traces, whose variables cannot change while the
-/// process runs.
-const NOT_REPORTED: [&str; 4] = ["allow_anonymous", "api_tokens", "api_tokens_file", "traces"];
-
-/// What a reload replaces, and the settings at the start.
+/// What a reload replaces.
 pub(crate) struct Reload {
     pub(crate) access: Access,
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Certificates>,
-    pub(crate) at_start: SettingsTable,
     /// The address that the server listens on.
     pub(crate) address: IpAddr,
 }
@@ -83,15 +77,9 @@ impl Reload {
             );
         }
         #[cfg(feature = "tls")]
-        let has_reloaded_tls = match (&self.certificates, &settings.config.tls) {
-            (Some(certificates), Some(setting)) => {
-                certificates.reload(setting)?;
-                true
-            }
-            _ => false,
-        };
-        #[cfg(not(feature = "tls"))]
-        let has_reloaded_tls = false;
+        if let (Some(certificates), Some(setting)) = (&self.certificates, &settings.config.tls) {
+            certificates.reload(setting)?;
+        }
         self.access.replace(new);
         let now = self.access.tokens();
         tracing::info!(
@@ -106,15 +94,6 @@ impl Reload {
             },
             self.access
         );
-        let address = figment.extract_inner::<IpAddr>("address");
-        let is_moved = address.is_ok_and(|address| address != self.address);
-        let changed = settings.table.differences(&self.at_start);
-        for name in changed.into_iter().chain(is_moved.then_some("address")) {
-            let is_reloaded = has_reloaded_tls && name == "tls";
-            if !is_reloaded && !NOT_REPORTED.contains(&name) {
-                tracing::warn!("{name} has changed, which has an effect only after a restart");
-            }
-        }
         Ok(())
     }
 }

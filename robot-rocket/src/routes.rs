@@ -1,10 +1,8 @@
 //! Rocket routes that pass every path and method under the base to the core, and catchers that give Rocket's own
 //! errors the contract's shape.
 
-use std::io::{self, Cursor};
+use std::io::Cursor;
 
-use bytes::Bytes;
-use futures_util::stream::{self, BoxStream, StreamExt};
 use hyper::{
     HeaderMap,
     header::{HOST, HeaderName},
@@ -22,7 +20,7 @@ use rocket::{
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::{
-    body::RequestBody, mounted::Mounted, page, permits::BlockingPermits, rank, serve::Labels,
+    body::RequestBody, metrics::Labels, mounted::Mounted, page, permits::BlockingPermits, rank,
 };
 
 /// After the routes of applications and the static files.
@@ -46,7 +44,7 @@ pub(crate) const METHODS: [Method; 9] = [
 
 /// A route for each method.
 pub(crate) fn all(mounted: &Mounted) -> Vec<Route> {
-    let rank = rank(RANK, mounted.base());
+    let rank = rank(RANK, &mounted.base);
     let route = |method| Route::ranked(rank, method, "/<path..>", ApiHandler(mounted.clone()));
     METHODS.map(route).into()
 }
@@ -58,7 +56,6 @@ struct ApiHandler(Mounted);
 impl Handler for ApiHandler {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
         let Self(mounted) = self;
-        let ends_early = ends_early(&mut data).await;
         let method = true_method(request, &mut data).await;
         let head = head(method.as_str(), request);
         if let Some((route, response)) = page::answer(mounted, &head) {
@@ -68,12 +65,7 @@ impl Handler for ApiHandler {
         }
         let exchange = mounted.api.receive(head);
         Labels::set(request, || Labels::of(&exchange));
-        let pieces: BoxStream<'_, io::Result<Bytes>> = if ends_early {
-            let error = io::Error::from(io::ErrorKind::UnexpectedEof);
-            stream::once(async { Err(error) }).boxed()
-        } else {
-            ReaderStream::new(data.open(ByteUnit::Byte(IMPORT_LIMIT + 1))).boxed()
-        };
+        let pieces = ReaderStream::new(data.open(ByteUnit::Byte(IMPORT_LIMIT + 1)));
         let mut body = RequestBody::new(false, pieces);
         let response = mounted.answer(&exchange, &mut body).await;
         Outcome::Success(convert(response, &mounted.permits))
@@ -178,12 +170,6 @@ pub(crate) fn no_sniffing(mounted: Mounted) -> AdHoc {
 
 /// The bytes that Rocket examines.
 const START: usize = "_method=delete".len();
-
-/// Whether reading the body failed within the bytes that Rocket examines. Rocket does not report
-/// that, but there are fewer bytes then, and yet no end.
-pub(crate) async fn ends_early(data: &mut Data<'_>) -> bool {
-    !data.peek_complete() && data.peek(START).await.len() < START
-}
 
 /// The method that the client sent. With Rocket's field `_method`, any web page could make a browser
 /// delete robots by a form. A request that was not a `POST`, but has a form with this field, is

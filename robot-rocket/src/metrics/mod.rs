@@ -4,15 +4,13 @@
 mod description;
 #[cfg(feature = "server")]
 mod exporter;
-#[cfg(all(feature = "server", target_os = "linux"))]
-mod process;
 mod requests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(feature = "server")]
 pub use exporter::serve_metrics;
-pub(crate) use requests::{Completed, Gauged};
+pub(crate) use requests::{Completed, Gauged, LabelSlot, Labels};
 
 /// Whether this process has started a server of metrics.
 static ARE_SERVED: AtomicBool = AtomicBool::new(false);

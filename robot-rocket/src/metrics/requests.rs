@@ -1,48 +1,85 @@
 //! Metrics of requests, by labels.
 
-use std::{borrow::Cow, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use ::metrics::{Gauge, counter, gauge, histogram};
+use ::metrics::{Gauge, counter, histogram};
+use robot_core::http::{Exchange, TokenName};
+use rocket::Request;
 
 /// The status of a request without a response, and the token of a request without one that has a name.
 const NONE: &str = "none";
 
-/// A request whose response has been sent or given up.
-pub(crate) struct Completed<'a> {
+/// What the application knows about a request, and the server does not.
+#[derive(Debug, Clone)]
+pub(crate) struct Labels {
     /// The template of the path, or another name from a fixed list.
     pub(crate) route: Cow<'static, str>,
+    /// The name of the token, from the settings.
+    pub(crate) token: Option<TokenName>,
+    /// The fingerprint of a token that is not known.
+    pub(crate) unknown_token: Option<String>,
+}
+
+/// Where a handler puts the labels of its request.
+pub(crate) type LabelSlot = Arc<OnceLock<Labels>>;
+
+impl Labels {
+    /// The route of a request that no route has received. Templates start with a slash.
+    pub(crate) const NO_ROUTE: &'static str = "none";
+
+    pub(crate) fn of(exchange: &Exchange) -> Self {
+        Self {
+            route: exchange.route().unwrap_or(Self::NO_ROUTE).into(),
+            token: exchange.token_name().cloned(),
+            unknown_token: exchange.unknown_token().map(str::to_owned),
+        }
+    }
+
+    /// The labels of a request to another route.
+    pub(crate) fn of_route(route: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            route: route.into(),
+            token: None,
+            unknown_token: None,
+        }
+    }
+
+    /// Sets the labels of a request that comes from [`serve`](crate::serve), unless they were set before.
+    pub(crate) fn set(request: &Request<'_>, labels: impl FnOnce() -> Self) {
+        if let Some(slot) = request.local_cache(|| None::<LabelSlot>) {
+            slot.get_or_init(labels);
+        }
+    }
+}
+
+/// A request whose response has been sent or given up.
+pub(crate) struct Completed<'a> {
+    pub(crate) labels: &'a Labels,
     /// From a fixed list.
     pub(crate) method: &'static str,
     /// `None` without a response.
     pub(crate) status: Option<u16>,
-    /// The name of the token, from the settings.
-    pub(crate) token: Option<&'a str>,
     pub(crate) duration: Duration,
     /// Whether the response was sent completely.
     pub(crate) is_sent: bool,
 }
 
 impl Completed<'_> {
-    /// The route of a request that no route has received. Templates start with a slash.
-    pub(crate) const NO_ROUTE: &'static str = "none";
-
     /// The method if it is none of HTTP.
     pub(crate) const OTHER_METHOD: &'static str = "other";
 
-    /// A request has begun, and runs until this is dropped.
-    pub(crate) fn running() -> Gauged {
-        Gauged::new(gauge!("robots_http_requests_running"))
-    }
-
     /// Records the request.
     pub(crate) fn record(&self) {
-        let (route, method) = (&self.route, self.method);
+        let (route, method) = (&self.labels.route, self.method);
         let status = self
             .status
             .map_or(NONE.into(), |status| Cow::from(status.to_string()));
-        let token = self
-            .token
-            .map_or(NONE.into(), |token| Cow::from(token.to_owned()));
+        let token = self.labels.token.as_ref();
+        let token = token.map_or(NONE.into(), |token| Cow::from(token.to_string()));
         histogram!("robots_http_request_duration_seconds", "route" => route.clone(), "method" => method)
             .record(self.duration);
         counter!("robots_http_requests_total", "route" => route.clone(), "method" => method, "status" => status)

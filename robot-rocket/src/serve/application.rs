@@ -22,12 +22,11 @@ use rocket::{
     tokio::{io::AsyncReadExt, time::timeout},
 };
 
-use super::{
-    record::{LabelSlot, Labels, RequestRecord},
-    refusal::Refusal,
-    response::Content,
+use super::{record::RequestRecord, refusal::Refusal, response::Content};
+use crate::{
+    body::RequestBody,
+    metrics::{LabelSlot, Labels},
 };
-use crate::{body::RequestBody, metrics::Completed};
 
 /// How long a client may take to send a body to a route of the application. Shorter, and large bodies over
 /// slow networks are rejected; longer, and slow clients occupy memory.
@@ -47,7 +46,7 @@ pub(super) fn fairing() -> AdHoc {
         Box::pin(async move {
             Labels::set(request, || match request.route() {
                 Some(route) => Labels::of_route(route.uri.to_string()),
-                None => Labels::of_route(Completed::NO_ROUTE),
+                None => Labels::of_route(Labels::NO_ROUTE),
             });
             response.body_mut().size().await;
         })
@@ -82,7 +81,9 @@ pub(super) async fn answer(
     let slot = Arc::clone(&labels);
     let mut parts = dispatch(Arc::clone(client), head, body, remote, slot);
     let first = parts.next().await;
-    record.labels = labels.get().cloned();
+    if let Some(labels) = labels.get() {
+        record.labels = labels.clone();
+    }
     let Some(Part::Head(head, size)) = first else {
         return Refusal::MALFORMED.response().map(Content::Whole);
     };

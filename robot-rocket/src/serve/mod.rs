@@ -28,8 +28,6 @@ use crate::SettingsError;
 
 pub use options::ServeOptions;
 
-pub(crate) use self::record::Labels;
-
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

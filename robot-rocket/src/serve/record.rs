@@ -1,22 +1,20 @@
 //! The record of a request, which is logged and counted when its response has been sent or given up.
 
 use std::{
-    borrow::Cow,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, OnceLock},
     time::Instant,
 };
 
+use ::metrics::gauge;
 use hyper::{
     HeaderMap, StatusCode,
     header::{HeaderName, HeaderValue},
     http::request::Parts,
 };
-use robot_core::http::{Exchange, RequestId, TokenName};
-use rocket::Request;
+use robot_core::http::RequestId;
 use tracing::field;
 
-use crate::metrics::{Completed, Gauged};
+use crate::metrics::{Completed, Gauged, Labels};
 #[cfg(feature = "otlp")]
 use crate::traces::RequestTrace;
 
@@ -31,45 +29,6 @@ const NOT_READ: &str = "none";
 
 const HEADER: HeaderName = HeaderName::from_static(RequestId::HEADER);
 
-/// What the application knows about a request, and the server does not.
-#[derive(Debug, Clone)]
-pub(crate) struct Labels {
-    /// The template of the path.
-    route: Cow<'static, str>,
-    token: Option<TokenName>,
-    /// The fingerprint of a token that is not known.
-    unknown_token: Option<String>,
-}
-
-/// Where a handler puts the labels of its request.
-pub(super) type LabelSlot = Arc<OnceLock<Labels>>;
-
-impl Labels {
-    pub(crate) fn of(exchange: &Exchange) -> Self {
-        Self {
-            route: exchange.route().unwrap_or(Completed::NO_ROUTE).into(),
-            token: exchange.token_name().cloned(),
-            unknown_token: exchange.unknown_token().map(str::to_owned),
-        }
-    }
-
-    /// The labels of a request to another route.
-    pub(crate) fn of_route(route: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            route: route.into(),
-            token: None,
-            unknown_token: None,
-        }
-    }
-
-    /// Sets the labels of a request that comes from [`serve`](crate::serve), unless they were set before.
-    pub(crate) fn set(request: &Request<'_>, labels: impl FnOnce() -> Self) {
-        if let Some(slot) = request.local_cache(|| None::<LabelSlot>) {
-            slot.get_or_init(labels);
-        }
-    }
-}
-
 /// The record of a request, from its head to the end of its response. Dropping it completes it.
 pub(super) struct RequestRecord {
     pub(super) request_id: RequestId,
@@ -78,8 +37,7 @@ pub(super) struct RequestRecord {
     client: IpAddr,
     /// The client behind the proxy: `ip_header` of Rocket's settings.
     real_ip: Option<IpAddr>,
-    /// `None` until they are known.
-    pub(super) labels: Option<Labels>,
+    pub(super) labels: Labels,
     start: Instant,
     /// `None` until there is a response.
     status: Option<StatusCode>,
@@ -109,12 +67,12 @@ impl RequestRecord {
             client: client.ip(),
             real_ip: real_ip
                 .and_then(|(headers, name)| headers.get(name)?.to_str().ok()?.parse().ok()),
-            labels: None,
+            labels: Labels::of_route(Labels::NO_ROUTE),
             start: Instant::now(),
             status: None,
             bytes: 0,
             is_sent: false,
-            _running: Completed::running(),
+            _running: Gauged::new(gauge!("robots_http_requests_running")),
             #[cfg(feature = "otlp")]
             trace: headers.and_then(RequestTrace::start),
         }
@@ -133,14 +91,10 @@ impl RequestRecord {
 
 impl Drop for RequestRecord {
     fn drop(&mut self) {
-        let labels = self.labels.as_ref();
-        let token = labels.and_then(|labels| labels.token.as_ref());
-        let unknown_token = labels.and_then(|labels| labels.unknown_token.as_deref());
         let completed = Completed {
-            route: labels.map_or(Completed::NO_ROUTE.into(), |labels| labels.route.clone()),
+            labels: &self.labels,
             method: self.method,
             status: self.status.map(|status| status.as_u16()),
-            token: token.map(TokenName::as_str),
             duration: self.start.elapsed(),
             is_sent: self.is_sent,
         };
@@ -148,15 +102,15 @@ impl Drop for RequestRecord {
             target: TARGET,
             request_id = %self.request_id,
             method = %completed.method,
-            route = %completed.route,
+            route = %self.labels.route,
             status = completed.status,
             // Rounded to microseconds.
             duration_ms = (completed.duration.as_secs_f64() * 1e6).round() / 1000.0,
             bytes = self.bytes,
             client = %self.client,
             real_ip = self.real_ip.map(field::display),
-            token = completed.token.map(field::display),
-            unknown_token = unknown_token.map(field::display),
+            token = self.labels.token.as_ref().map(field::display),
+            unknown_token = self.labels.unknown_token.as_ref().map(field::display),
             "{}",
             if self.is_sent { "request" } else { "request aborted" }
         );

@@ -49,26 +49,20 @@ impl Refusal {
 
     /// The refusal of a request head that hyper cannot parse. `None` if there is no client to answer.
     pub(super) fn of(error: &hyper::Error) -> Option<Self> {
-        let is_large = error.is_parse_too_large();
-        let refusal = if is_large {
-            Self::HEAD_TOO_LARGE
-        } else {
-            Self::MALFORMED
-        };
-        error.is_parse().then_some(refusal)
+        if error.is_parse_too_large() {
+            return Some(Self::HEAD_TOO_LARGE);
+        }
+        error.is_parse().then_some(Self::MALFORMED)
     }
 
-    /// The refusal of a request head that hyper accepts.
-    pub(super) fn of_head(head: &Parts) -> Option<Self> {
+    /// Refuses a request head that hyper accepts, but whose body it could not read.
+    pub(super) fn check(head: &Parts) -> Result<(), Self> {
         let mut codings = head.headers.get_all(TRANSFER_ENCODING).iter();
         let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
-        if head_size(head) > HEAD_LIMIT {
-            Some(Self::HEAD_TOO_LARGE)
-        } else if !codings.all(is_chunked) {
-            Some(Self::UNKNOWN_CODING)
-        } else {
-            None
+        if codings.all(is_chunked) {
+            return Ok(());
         }
+        Err(Self::UNKNOWN_CODING)
     }
 
     pub(super) fn response(self) -> Response<Bytes> {

@@ -19,7 +19,7 @@ use super::{
     accept::{Admission, LARGE_HEAD},
     activity::Answer,
     application,
-    record::{Labels, RequestRecord},
+    record::RequestRecord,
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
 };
@@ -27,6 +27,7 @@ use super::{
 use crate::tls::Certificates;
 use crate::{
     body::RequestBody,
+    metrics::Labels,
     mounted::{Catalogues, Mounted},
     page, routes,
     settings::ConnectionLimits,
@@ -61,10 +62,7 @@ impl Server {
         let ip_header = self.client.rocket().config().ip_header.as_ref();
         let ip_header = ip_header.map(|header| header.as_str());
         let mut record = RequestRecord::start(Some(&head), remote, ip_header);
-        let response = match Refusal::of_head(&head) {
-            Some(refusal) => Err(refusal),
-            None => self.respond(head, &mut body, remote, &mut record).await,
-        };
+        let response = self.respond(head, &mut body, remote, &mut record).await;
         let mut response =
             response.unwrap_or_else(|refusal| refusal.response().map(Content::Whole));
         // What is left of the body, and a large buffer, are not kept for further requests.
@@ -83,6 +81,7 @@ impl Server {
         remote: SocketAddr,
         record: &mut RequestRecord,
     ) -> Result<Response<Content>, Refusal> {
+        Refusal::check(&head)?;
         if let Some(mounted) = self.routing.catalogue(&head) {
             return Ok(answer_by_catalogue(mounted, head, body, record).await);
         }
@@ -98,12 +97,12 @@ async fn answer_by_catalogue(
     record: &mut RequestRecord,
 ) -> Response<Content> {
     if let Some((route, response)) = page::answer(mounted, &head) {
-        record.labels = Some(Labels::of_route(route));
+        record.labels = Labels::of_route(route);
         return response.map(Content::Whole);
     }
     let exchange = mounted.api.receive(head);
     record.request_id = exchange.request_id().clone();
-    record.labels = Some(Labels::of(&exchange));
+    record.labels = Labels::of(&exchange);
     let answer = AssertUnwindSafe(mounted.answer(&exchange, body)).catch_unwind();
     let response = answer
         .await

@@ -102,7 +102,13 @@ impl Settings {
 
 fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
     reader.report_default("behaviour", &Behaviour::default());
-    let behaviour = reader.parsed("behaviour", "A (current) or B (older)");
+    let behaviour = reader.get_if("behaviour", "A (current) or B (older)", |figment| {
+        figment
+            .extract_inner::<String>("behaviour")
+            .ok()?
+            .parse()
+            .ok()
+    });
     behaviour.unwrap_or_default()
 }
 

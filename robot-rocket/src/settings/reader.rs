@@ -49,18 +49,8 @@ impl<'a> Reader<'a> {
         self.get_if(name, expected, |figment| figment.extract_inner(name).ok())
     }
 
-    /// The value of a setting that is a text of this form.
-    pub(super) fn parsed<T: FromStr>(
-        &mut self,
-        name: &'static str,
-        expected: Expected,
-    ) -> Option<T> {
-        self.get_if(name, expected, |figment| {
-            figment.extract_inner::<String>(name).ok()?.parse().ok()
-        })
-    }
-
-    fn get_if<T>(
+    /// The same, read by a function.
+    pub(super) fn get_if<T>(
         &mut self,
         name: &'static str,
         expected: Expected,
@@ -102,7 +92,7 @@ impl<'a> Reader<'a> {
     /// A whole number of seconds, 1 or more.
     pub(super) fn seconds(&mut self, name: &'static str, default: Duration) -> Duration {
         self.report_default(name, &default.as_secs());
-        let seconds: Option<NonZeroU32> = self.get(name, SECONDS);
+        let seconds = self.get::<NonZeroU32>(name, SECONDS);
         seconds.map_or(default, |seconds| Duration::from_secs(seconds.get().into()))
     }
 

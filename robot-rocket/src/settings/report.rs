@@ -13,19 +13,6 @@ use std::{fmt, iter};
 #[derive(Debug)]
 pub struct SettingsTable(pub(super) Vec<[String; 3]>);
 
-impl SettingsTable {
-    /// The names of settings whose value differs from that in another table. Of secrets, only the
-    /// parts that the table shows are compared.
-    #[must_use]
-    pub fn differences(&self, other: &Self) -> Vec<&str> {
-        let differing = self.0.iter().filter(|row| {
-            let mut others = other.0.iter();
-            !others.any(|other| other[..2] == row[..2])
-        });
-        differing.map(|row| row[0].as_str()).collect()
-    }
-}
-
 impl fmt::Display for SettingsTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = ["setting", "value", "origin"].map(str::to_owned);

@@ -66,15 +66,9 @@ pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
     let options = OpenOptions::new().wait_for_server();
     let timeout = reader.seconds("database_timeout", options.get_timeout());
-    let slow: u32 = reader.get_or(
-        "slow_statement",
-        "a whole number of milliseconds",
-        options
-            .get_slow_statement()
-            .as_millis()
-            .try_into()
-            .unwrap_or(u32::MAX),
-    );
+    let slow = options.get_slow_statement().as_millis();
+    let slow = u32::try_from(slow).unwrap_or(u32::MAX);
+    let slow = reader.get_or("slow_statement", "a whole number of milliseconds", slow);
     let connections = reader.number("database_connections", options.get_connections());
     let options = options
         .timeout(timeout)

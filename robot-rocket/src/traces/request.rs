@@ -13,7 +13,7 @@ use opentelemetry_sdk::{propagation::TraceContextPropagator, trace::SdkTracer};
 use robot_core::http::RequestId;
 
 use super::TRACER;
-use crate::metrics::Completed;
+use crate::metrics::{Completed, Labels};
 
 /// The maximum length of the state of a trace, as W3C Trace Context recommends it. A trace with a longer state is not
 /// continued, so that a client cannot fill the queue.
@@ -75,6 +75,7 @@ fn attributes(
 ) -> impl Iterator<Item = KeyValue> {
     let text = |name: &'static str, value: &str| KeyValue::new(name, value.to_owned());
     let method = method(request).unwrap_or("_OTHER");
+    let token = request.labels.token.as_ref();
     [
         Some(KeyValue::new("http.request.method", method)),
         Some(text("client.address", &client.to_string())),
@@ -83,7 +84,7 @@ fn attributes(
         request
             .status
             .map(|it| KeyValue::new("http.response.status_code", i64::from(it))),
-        request.token.map(|it| text("robots.token", it)),
+        token.map(|it| text("robots.token", it.as_str())),
         error(request).map(|it| KeyValue::new("error.type", it)),
     ]
     .into_iter()
@@ -95,7 +96,7 @@ fn method(request: &Completed<'_>) -> Option<&'static str> {
 }
 
 fn route<'a>(request: &'a Completed<'_>) -> Option<&'a str> {
-    Some(&*request.route).filter(|route| *route != Completed::NO_ROUTE)
+    Some(&*request.labels.route).filter(|route| *route != Labels::NO_ROUTE)
 }
 
 /// The status if the request failed, or that its response was not sent completely.
