@@ -5,11 +5,11 @@ use std::sync::Arc;
 use ::http::StatusCode;
 
 use super::{
-    conditions::{Conditions, Expectation},
+    conditions::Conditions,
     failure::Failure,
     parameters::{DEFINE, flag, parameters},
     render,
-    reply::{Reply, done, tagged},
+    reply::{Reply, tagged},
     response,
     route::{Call, Started},
 };
@@ -67,23 +67,12 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     }
     let (catalogue, reply) = (Arc::clone(&call.service.catalogue), Reply::to(call));
     Ok(Pending::blocking(move || {
-        let expected = match conditions.expectation() {
-            Expectation::Existing => None,
-            Expectation::Exactly(revision) => Some(revision),
-            Expectation::Compared => {
-                let present = catalogue.definition().revision();
-                conditions.permit_change(present).map_err(of_definition)?;
-                Some(present)
-            }
-        };
-        if let Some(expected) = expected {
-            redefinition = redefinition.if_revision(expected);
+        if !conditions.permit_all() {
+            let present = catalogue.definition().revision();
+            conditions.permit_change(present).map_err(of_definition)?;
+            redefinition = redefinition.if_revision(present);
         }
         let defined = catalogue.define(redefinition)?;
-        Ok(if reply.needs_robot() {
-            reply.changed(defined.revision(), &*defined)
-        } else {
-            tagged(done(), defined.revision())
-        })
+        Ok(reply.changed(defined.revision(), &*defined))
     }))
 }
