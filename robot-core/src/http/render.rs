@@ -171,20 +171,9 @@ fn append_quoted(bytes: &mut Vec<u8>, text: &str) {
 
 /// Whether a character of a text is escaped in a reply.
 fn has_escapes(text: &str) -> bool {
-    text.bytes().any(|byte| IS_ESCAPED[usize::from(byte)])
+    text.bytes()
+        .any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&'))
 }
-
-/// The bytes that are escaped. A table, because names are too short for a vectorized comparison.
-const IS_ESCAPED: [bool; 256] = {
-    let mut is_escaped = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        is_escaped[byte as usize] =
-            byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-        byte += 1;
-    }
-    is_escaped
-};
 
 fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
     let written = value.serialize(&mut serde_json::Serializer::with_formatter(
