@@ -7,7 +7,7 @@ use ::http::StatusCode;
 use super::{
     conditions::Conditions,
     failure::Failure,
-    parameters::{DEFINE, flag, parameters},
+    parameters::{DEFINE, parameters},
     render,
     reply::{Reply, tagged},
     response,
@@ -43,15 +43,10 @@ fn of_definition(failure: Failure) -> Failure {
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let mut drops_values = false;
-    parameters(
-        call.query(),
-        Definition::built_in(),
-        &DEFINE,
-        |parameter, value| {
-            drops_values = flag(parameter.name, &value)?;
-            Ok(())
-        },
-    )?;
+    parameters(call.query(), Definition::built_in(), &DEFINE, |_, value| {
+        drops_values = value == "true";
+        Ok(())
+    })?;
     let conditions = Conditions::of_change(call.headers())?;
     let malformed = |message: String| Failure::Malformed(vec![message.into()]);
     let text = str::from_utf8(body).map_err(|error| {
