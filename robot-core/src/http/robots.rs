@@ -43,10 +43,7 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 pub(super) fn list(call: &Call<'_>) -> Started {
     let definition = call.definition();
     let query = Query::read(call.query(), &definition, &LIST)?;
-    Ok(start_list(
-        call,
-        query.with_defaults(call.behaviour, &definition),
-    ))
+    Ok(start_list(call, query, &definition))
 }
 
 /// `GET /api/robots/search/{name}`.
@@ -54,13 +51,11 @@ pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
     let definition = call.definition();
     let query = Query::of_search(name, call.query(), &definition)?;
-    Ok(start_list(
-        call,
-        query.with_defaults(call.behaviour, &definition),
-    ))
+    Ok(start_list(call, query, &definition))
 }
 
-fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
+fn start_list(call: &Call<'_>, query: Query, definition: &Definition) -> Pending<HandlerResult> {
+    let query = query.with_defaults(call.behaviour, definition);
     if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
         // No store needs to search for it.
         let count = query.count.then_some(0);
