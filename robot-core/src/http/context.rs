@@ -70,10 +70,7 @@ impl ResponseContext {
             if let Failure::Store(error) = &failure {
                 failure::log(error, &self.request_id);
             }
-            let status = failure.status(self.behaviour);
-            let errors = failure.errors();
-            let mut response =
-                render::failed(self.behaviour, status, errors, None::<()>, &self.request_id);
+            let mut response = render::failed(self.behaviour, &failure, &self.request_id);
             response.headers_mut().extend(failure.header());
             response
         });
