@@ -126,7 +126,11 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     Ok(Pending::blocking(move || {
         if let Some(field) = query.by {
             let counts = service.catalogue.value_counts(&query.filter, field)?;
-            let counts = ValueCounts::new(field, &counts);
+            let groups = counts.iter().map(|count| ValueGroup(field, count));
+            let counts = ValueCounts {
+                count: counts.iter().map(|(_, count)| count).sum(),
+                groups: groups.collect(),
+            };
             return Ok(response::ok(render::data(behaviour, "OK", &counts)));
         }
         let summary = service.catalogue.summary(&query.filter)?;
@@ -150,18 +154,6 @@ struct ValueCounts<'a> {
 
 /// The number of robots with a value; `null` is none.
 struct ValueGroup<'a>(Field, &'a ValueCount);
-
-impl<'a> ValueCounts<'a> {
-    fn new(field: Field, counts: &'a [ValueCount]) -> Self {
-        Self {
-            count: counts.iter().map(|(_, count)| count).sum(),
-            groups: counts
-                .iter()
-                .map(|count| ValueGroup(field, count))
-                .collect(),
-        }
-    }
-}
 
 impl Serialize for ValueGroup<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
