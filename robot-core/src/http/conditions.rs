@@ -24,17 +24,6 @@ enum Tags {
     Listed(Vec<Revision>),
 }
 
-/// How a change depends on the revision of its robot.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expectation {
-    /// Not at all: the robot must exist.
-    Existing,
-    /// It must be this one.
-    Exactly(Revision),
-    /// The conditions have to be compared with the current one.
-    Compared,
-}
-
 impl Conditions {
     /// The conditions of a `GET`. A malformed `If-None-Match` is ignored: the whole robot is always a
     /// correct answer.
@@ -77,15 +66,12 @@ impl Conditions {
         Ok(())
     }
 
-    /// What a change has to expect.
-    pub(super) fn expectation(&self) -> Expectation {
-        match (&self.if_match, &self.if_none_match) {
-            (None | Some(Tags::Any), None) => Expectation::Existing,
-            (Some(Tags::Listed(revisions)), None) if revisions.len() == 1 => {
-                Expectation::Exactly(revisions[0])
-            }
-            _ => Expectation::Compared,
-        }
+    /// Whether every robot that exists may be changed, whatever its revision is.
+    pub(super) fn permit_all(&self) -> bool {
+        matches!(
+            (&self.if_match, &self.if_none_match),
+            (None | Some(Tags::Any), None)
+        )
     }
 }
 
@@ -135,8 +121,6 @@ impl Tags {
                 return None;
             }
         }
-        revisions.sort_unstable();
-        revisions.dedup();
         is_list.then_some(Self::Listed(revisions))
     }
 
@@ -167,7 +151,7 @@ mod tests {
         for (value, revisions) in [
             ("\"3\"", &[3][..]),
             (" W/\"3\"\t", &[3]),
-            ("\"1\", W/\"2\",,\"2\" , \"é,x\"", &[1, 2]),
+            ("\"1\", W/\"2\",,\"2\" , \"é,x\"", &[1, 2, 2]),
             ("\"\"", &[]),
             ("\"03\", \"+3\", \"0\", \"-1\", \"3-gzip\"", &[]),
             ("\"9223372036854775808\"", &[]),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use ::http::StatusCode;
 
 use super::{
-    conditions::{Conditions, Expectation},
+    conditions::Conditions,
     failure::Failure,
-    parameters::{DEFINE, flag, parameters},
+    parameters::{DEFINE, parameters},
     render,
-    reply::{Reply, done, tagged},
+    reply::{Reply, tagged},
     response,
     route::{Call, Started},
 };
@@ -43,15 +43,10 @@ fn of_definition(failure: Failure) -> Failure {
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let mut drops_values = false;
-    parameters(
-        call.query(),
-        Definition::built_in(),
-        &DEFINE,
-        |parameter, value| {
-            drops_values = flag(parameter.name, &value)?;
-            Ok(())
-        },
-    )?;
+    parameters(call.query(), Definition::built_in(), &DEFINE, |_, value| {
+        drops_values = value == "true";
+        Ok(())
+    })?;
     let conditions = Conditions::of_change(call.headers())?;
     let malformed = |message: String| Failure::Malformed(vec![message.into()]);
     let text = str::from_utf8(body).map_err(|error| {
@@ -67,23 +62,12 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     }
     let (catalogue, reply) = (Arc::clone(&call.service.catalogue), Reply::to(call));
     Ok(Pending::blocking(move || {
-        let expected = match conditions.expectation() {
-            Expectation::Existing => None,
-            Expectation::Exactly(revision) => Some(revision),
-            Expectation::Compared => {
-                let present = catalogue.definition().revision();
-                conditions.permit_change(present).map_err(of_definition)?;
-                Some(present)
-            }
-        };
-        if let Some(expected) = expected {
-            redefinition = redefinition.if_revision(expected);
+        if !conditions.permit_all() {
+            let present = catalogue.definition().revision();
+            conditions.permit_change(present).map_err(of_definition)?;
+            redefinition = redefinition.if_revision(present);
         }
         let defined = catalogue.define(redefinition)?;
-        Ok(if reply.needs_robot() {
-            reply.changed(defined.revision(), &*defined)
-        } else {
-            tagged(done(), defined.revision())
-        })
+        Ok(reply.changed(defined.revision(), &*defined))
     }))
 }

@@ -4,6 +4,7 @@ use ::http::{
     HeaderName, HeaderValue, StatusCode,
     header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
 };
+use serde_json::value::RawValue;
 
 use super::{
     access::AccessError, behaviour::Behaviour, request_body::BodyError, request_id::RequestId,
@@ -77,10 +78,16 @@ pub enum Failure {
     /// A change of several robots violates rules. The text names the robots.
     #[error("{0}{1}")]
     OfRobots(Violations, String),
-    /// An import stored nothing: the first failure, which determines the status, and the messages
-    /// of all failures.
-    #[error("{}", .1.join("\n"))]
-    NothingImported(Box<Failure>, Vec<String>),
+    /// An import failed.
+    #[error("{}", messages.join("\n"))]
+    Import {
+        /// The failure that determines the status.
+        cause: Box<Failure>,
+        /// The messages of all failures.
+        messages: Vec<String>,
+        /// What was done, in JSON, unless nothing was.
+        data: Option<Box<RawValue>>,
+    },
     /// A page of another origin sent a write.
     #[error(
         "A page of another origin may not change robots; the operator of the service can add the \
@@ -177,7 +184,7 @@ impl Failure {
             }
             Self::NotAPatch => Status::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignHost => Status::MISDIRECTED_REQUEST,
-            Self::NothingImported(first, _) => first.status(behaviour),
+            Self::Import { cause, .. } => cause.status(behaviour),
             Self::Store(Error::Store(_) | Error::Unknown(_)) | Self::Internal => {
                 Status::INTERNAL_SERVER_ERROR
             }
@@ -203,9 +210,7 @@ impl Failure {
             Self::Store(Error::Rejected(violations)) => about(violations, ""),
             Self::OfRobots(violations, robots) => about(violations, robots),
             Self::Malformed(messages) => messages.clone(),
-            Self::NothingImported(_, messages) => {
-                messages.iter().cloned().map(Message::from).collect()
-            }
+            Self::Import { messages, .. } => messages.iter().cloned().map(Message::from).collect(),
             failure => vec![failure.to_string().into()],
         }
     }
@@ -226,7 +231,7 @@ impl Failure {
             Self::Store(Error::RestartRequired(_) | Error::DiskFull(_)) => {
                 Some((RETRY_AFTER, fixed("60")))
             }
-            Self::NothingImported(first, _) => first.header(),
+            Self::Import { cause, .. } => cause.header(),
             _ => None,
         }
     }

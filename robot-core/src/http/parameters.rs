@@ -8,7 +8,7 @@ use super::failure::Failure;
 use crate::{
     catalogue::Condition,
     model::{
-        Definition, excerpt,
+        Definition, excerpt, listed,
         text::{self, UNKNOWN_LIMIT},
     },
     transfer::OnConflict,
@@ -43,6 +43,21 @@ pub(super) enum Value {
     Condition(Condition),
     /// One of these texts.
     OneOf(&'static [&'static str]),
+}
+
+impl Parameter {
+    /// An error if a value of few possible texts is none of these.
+    fn check(&self, value: &str) -> Result<(), Message> {
+        let texts = match self.value {
+            Value::Flag => &["true", "false"],
+            Value::OneOf(texts) => texts,
+            _ => return Ok(()),
+        };
+        if texts.contains(&value) {
+            return Ok(());
+        }
+        Err(format!("{} must be {}", self.name, listed(texts, "or")).into())
+    }
 }
 
 const fn parameter(name: &'static str, value: Value, text: &'static str) -> Parameter {
@@ -243,7 +258,7 @@ pub(super) const DEFINE: Parameters = Parameters::new(&[parameter(
 /// The message about an invalid parameter.
 pub(super) type Message = Cow<'static, str>;
 
-/// Passes each known parameter to `take`. Unknown parameters are ignored.
+/// Passes each known parameter, with a flag or one of several texts checked, to `take`. Unknown parameters are ignored.
 pub(super) fn parameters(
     query: &str,
     definition: &Definition,
@@ -265,7 +280,10 @@ pub(super) fn parameters(
         } else {
             let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());
             taken.push(name);
-            value.and_then(|value| take(parameter, value))
+            value.and_then(|value| {
+                parameter.check(&value)?;
+                take(parameter, value)
+            })
         };
         if let Err(message) = result {
             report(&mut messages, message);
@@ -308,12 +326,6 @@ fn rejection(messages: Vec<Message>) -> Result<(), Failure> {
         let messages = messages.into_iter().map(Into::into);
         Err(Failure::Malformed(messages.collect()))
     }
-}
-
-/// A value that is `true` or `false`.
-pub(super) fn flag(name: &str, value: &str) -> Result<bool, Message> {
-    let flag = value.parse();
-    flag.map_err(|_| format!("{name} must be true or false").into())
 }
 
 /// A name or value, decoded as in forms (`+` is a space); `None` if it is not UTF-8.

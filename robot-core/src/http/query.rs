@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{
     behaviour::Behaviour,
     failure::Failure,
-    parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, flag, limit, parameters},
+    parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, limit, parameters},
 };
 use crate::{
     catalogue::{Comparison, Condition, Cursor, Filter, Place, Sort},
@@ -133,7 +133,7 @@ impl Query {
         parameter: Parameter,
         value: String,
     ) -> Result<(), Message> {
-        let name = parameter.name;
+        let (name, is_true) = (parameter.name, value == "true");
         let text = format!("{name}={}", utf8_percent_encode(&value, ENCODED));
         match name {
             "fields" => {
@@ -150,10 +150,10 @@ impl Query {
                 let sort = Sort::parse(&value, definition);
                 parts.sort = Some(sort.map_err(|error| error.to_string())?);
             }
-            "dry_run" => self.is_dry_run = flag(name, &value)?,
-            "count" => self.count = flag(name, &value)?,
-            "format" => self.format = Some(named_format(&value)?),
-            "spreadsheet" => self.spreadsheet = flag(name, &value)?,
+            "dry_run" => self.is_dry_run = is_true,
+            "count" => self.count = is_true,
+            "format" => self.format = Format::of_name(&value),
+            "spreadsheet" => self.spreadsheet = is_true,
             "q" => {
                 self.filter = mem::take(&mut self.filter).with_words(&value, definition);
                 if self.filter.words().len() > WORD_LIMIT {
@@ -161,7 +161,7 @@ impl Query {
                 }
             }
             "by" => self.by = Some(countable(&value, definition)?),
-            "fold" if !flag(name, &value)? => return Ok(()),
+            "fold" if !is_true => return Ok(()),
             "fold" => self.filter = mem::take(&mut self.filter).folded(),
             _ => match parameter.value {
                 Value::Condition(condition) => {
@@ -286,11 +286,6 @@ fn is_excluded(filter: &Filter, condition: Condition) -> bool {
         Comparison::From => range.from.is_some() || !range.any_of.is_empty(),
         Comparison::To => range.to.is_some() || !range.any_of.is_empty(),
     }
-}
-
-/// A value that is the name of a format.
-pub(super) fn named_format(value: &str) -> Result<Format, Message> {
-    Format::of_name(value).ok_or_else(|| "format must be csv, json or ndjson".into())
 }
 
 #[cfg(test)]

@@ -5,14 +5,18 @@
 
 use std::io::{self, Write};
 
-use ::http::{HeaderValue, StatusCode, header::CONTENT_TYPE};
+use ::http::{HeaderValue, header::CONTENT_TYPE};
 use memchr::memchr3_iter;
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter};
+use serde_json::{
+    ser::{CompactFormatter, Formatter},
+    value::RawValue,
+};
 
 use super::{
     accept,
     behaviour::Behaviour,
+    failure::Failure,
     list::ListWriter,
     request_id::RequestId,
     response::{self, Response},
@@ -53,27 +57,25 @@ pub(super) fn data<T: Serialize>(behaviour: Behaviour, status: &str, data: &T) -
 }
 
 /// The reply to a request that failed, with what was done before.
-pub(super) fn failed<T: Serialize>(
-    behaviour: Behaviour,
-    status: StatusCode,
-    errors: Vec<Message>,
-    data: Option<T>,
-    request_id: &RequestId,
-) -> Response {
+pub(super) fn failed(behaviour: Behaviour, failure: &Failure, request_id: &RequestId) -> Response {
     /// The details of a problem (RFC 9457), whose type is that of the status.
     #[derive(Serialize)]
-    struct Problem<'a, T> {
+    struct Problem<'a> {
         title: &'a str,
         status: u16,
         detail: String,
         errors: Vec<Message>,
         request_id: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        data: Option<T>,
+        data: Option<&'a RawValue>,
     }
+    let (status, errors) = (failure.status(behaviour), failure.errors());
+    let data = match failure {
+        Failure::Import { data, .. } => data.as_deref(),
+        _ => None,
+    };
     if behaviour.is_contract() {
-        let messages = errors.iter().map(ToString::to_string).collect();
-        return response::whole(status, envelope("ERROR", data, messages));
+        return response::whole(status, envelope("ERROR", data, failure.messages()));
     }
     let problem = Problem {
         title: status.canonical_reason().unwrap_or_default(),
@@ -87,6 +89,12 @@ pub(super) fn failed<T: Serialize>(
     let media_type = HeaderValue::from_static(accept::PROBLEM);
     response.headers_mut().insert(CONTENT_TYPE, media_type);
     response
+}
+
+/// The JSON of a value, as a part of a reply.
+pub(super) fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
+    let json = String::from_utf8(json(value)).ok()?;
+    RawValue::from_string(json).ok()
 }
 
 /// The JSON of a value.
@@ -171,20 +179,9 @@ fn append_quoted(bytes: &mut Vec<u8>, text: &str) {
 
 /// Whether a character of a text is escaped in a reply.
 fn has_escapes(text: &str) -> bool {
-    text.bytes().any(|byte| IS_ESCAPED[usize::from(byte)])
+    text.bytes()
+        .any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&'))
 }
-
-/// The bytes that are escaped. A table, because names are too short for a vectorized comparison.
-const IS_ESCAPED: [bool; 256] = {
-    let mut is_escaped = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        is_escaped[byte as usize] =
-            byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-        byte += 1;
-    }
-    is_escaped
-};
 
 fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
     let written = value.serialize(&mut serde_json::Serializer::with_formatter(

@@ -73,10 +73,11 @@ impl Reply {
         self.changed(robot.revision(), &View { robot, fields })
     }
 
-    /// The response with what was changed, unless the client prefers none.
+    /// The response with what was changed, if the client wants it.
     pub(super) fn changed<T: Serialize>(&self, revision: Revision, data: &T) -> Response {
         let response = match self.preferred {
             Some(MINIMAL) => no_content(),
+            None if self.behaviour.is_contract() => done(),
             _ => response::ok(render::data(self.behaviour, "OK", data)),
         };
         tagged(self.applied(response), revision)

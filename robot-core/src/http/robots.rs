@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use super::{
     api::Service,
     behaviour::Behaviour,
-    conditions::{Conditions, Expectation},
+    conditions::Conditions,
     failure::{Failure, PATCH_TYPE},
     headers, list,
     parameters::{LIST, ROBOT, SUMMARY},
@@ -43,10 +43,7 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 pub(super) fn list(call: &Call<'_>) -> Started {
     let definition = call.definition();
     let query = Query::read(call.query(), &definition, &LIST)?;
-    Ok(start_list(
-        call,
-        query.with_defaults(call.behaviour, &definition),
-    ))
+    Ok(start_list(call, query, &definition))
 }
 
 /// `GET /api/robots/search/{name}`.
@@ -54,13 +51,11 @@ pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
     let definition = call.definition();
     let query = Query::of_search(name, call.query(), &definition)?;
-    Ok(start_list(
-        call,
-        query.with_defaults(call.behaviour, &definition),
-    ))
+    Ok(start_list(call, query, &definition))
 }
 
-fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
+fn start_list(call: &Call<'_>, query: Query, definition: &Definition) -> Pending<HandlerResult> {
+    let query = query.with_defaults(call.behaviour, definition);
     if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
         // No store needs to search for it.
         let count = query.count.then_some(0);
@@ -131,7 +126,11 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     Ok(Pending::blocking(move || {
         if let Some(field) = query.by {
             let counts = service.catalogue.value_counts(&query.filter, field)?;
-            let counts = ValueCounts::new(field, &counts);
+            let groups = counts.iter().map(|count| ValueGroup(field, count));
+            let counts = ValueCounts {
+                count: counts.iter().map(|(_, count)| count).sum(),
+                groups: groups.collect(),
+            };
             return Ok(response::ok(render::data(behaviour, "OK", &counts)));
         }
         let summary = service.catalogue.summary(&query.filter)?;
@@ -155,18 +154,6 @@ struct ValueCounts<'a> {
 
 /// The number of robots with a value; `null` is none.
 struct ValueGroup<'a>(Field, &'a ValueCount);
-
-impl<'a> ValueCounts<'a> {
-    fn new(field: Field, counts: &'a [ValueCount]) -> Self {
-        Self {
-            count: counts.iter().map(|(_, count)| count).sum(),
-            groups: counts
-                .iter()
-                .map(|count| ValueGroup(field, count))
-                .collect(),
-        }
-    }
-}
 
 impl Serialize for ValueGroup<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -284,12 +271,13 @@ pub(super) fn read_patch(
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
     let id = call.id()?;
-    let (reply, expectation) = (Reply::to(call), conditions.expectation());
-    let delete = move |revision: Option<_>| match revision {
-        Some(revision) => Change::DeleteIf(id, revision),
-        None => Change::Delete(id),
-    };
-    let deleted = change(call, id, conditions, expectation, delete);
+    let reply = Reply::to(call);
+    if conditions.permit_all() {
+        let deleted = call.service.catalogue.start(Change::Delete(id));
+        return Ok(deleted.map(move |deleted| Ok(deleted.map(|_| reply.deleted())?)));
+    }
+    let delete = move |revision| Change::DeleteIf(id, revision);
+    let deleted = change(call, id, conditions, delete);
     Ok(deleted.map(move |deleted| deleted.map(|_| reply.deleted())))
 }
 
@@ -313,58 +301,38 @@ fn update(
         }
     };
     let reply = Reply::to(call);
-    let (expectation, kept) = if reply.needs_robot() {
-        (Expectation::Compared, Some(changes.clone()))
-    } else {
-        (conditions.expectation(), None)
+    if conditions.permit_all() && !reply.needs_robot() {
+        let updated = call.service.catalogue.start(Change::Update(id, changes));
+        return updated.map(|updated| Ok(updated.map(|_| done())?));
+    }
+    let update = {
+        let changes = changes.clone();
+        move |revision| Change::UpdateIf(id, revision, changes.clone())
     };
-    let update = move |revision: Option<_>| match revision {
-        Some(revision) => Change::UpdateIf(id, revision, changes.clone()),
-        None => Change::Update(id, changes.clone()),
-    };
-    let updated = change(call, id, conditions, expectation, update);
-    updated.map(move |updated| {
-        Ok(match (updated?, kept) {
-            ((_, Some(robot)), Some(changes)) => reply.robot(&changes.apply_to(&robot)),
-            ((Some(revision), _), _) => tagged(done(), revision.next()),
-            ((None, _), _) => done(),
-        })
-    })
+    let updated = change(call, id, conditions, update);
+    updated.map(move |updated| Ok(reply.robot(&changes.apply_to(&updated?))))
 }
 
-/// What a change has expected, and what it has read before.
-type Before = (Option<Revision>, Option<Box<Robot>>);
-
-/// Starts a change that expects a revision if the conditions require one. If several are possible, the current
-/// robot is read first, again if another client was faster.
+/// Starts a change of a robot that is read before, and again if another client was faster. Returns the robot
+/// before the change.
 fn change(
     call: &Call<'_>,
     id: RobotId,
     conditions: Conditions,
-    expectation: Expectation,
-    change: impl Fn(Option<Revision>) -> Change + Send + 'static,
-) -> Pending<Result<Before, Failure>> {
+    change: impl Fn(Revision) -> Change + Send + 'static,
+) -> Pending<Result<Robot, Failure>> {
     let catalogue = Arc::clone(&call.service.catalogue);
-    let expected = match expectation {
-        Expectation::Existing => None,
-        Expectation::Exactly(revision) => Some(revision),
-        Expectation::Compared => {
-            return Pending::blocking(move || {
-                for _ in 0..ATTEMPTS {
-                    let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-                    conditions.permit_change(robot.revision())?;
-                    let current = Some(robot.revision());
-                    match catalogue.apply(change(current)) {
-                        Err(Error::Stale(_)) => {}
-                        changed => return Ok(changed.map(|_| (current, Some(Box::new(robot))))?),
-                    }
-                }
-                Err(Failure::Unavailable)
-            });
+    Pending::blocking(move || {
+        for _ in 0..ATTEMPTS {
+            let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+            conditions.permit_change(robot.revision())?;
+            match catalogue.apply(change(robot.revision())) {
+                Err(Error::Stale(_)) => {}
+                changed => return Ok(changed.map(|_| robot)?),
+            }
         }
-    };
-    let changed = catalogue.start(change(expected));
-    changed.map(move |changed| Ok(changed.map(|_| (expected, None))?))
+        Err(Failure::Unavailable)
+    })
 }
 
 /// The answer to a patch without members.
@@ -373,10 +341,6 @@ fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<Ha
     robot.map(move |robot| {
         let robot = robot?.ok_or(Error::NotFound(id))?;
         conditions.permit_change(robot.revision())?;
-        Ok(if reply.needs_robot() {
-            reply.robot(&robot)
-        } else {
-            tagged(done(), robot.revision())
-        })
+        Ok(reply.robot(&robot))
     })
 }

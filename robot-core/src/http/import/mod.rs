@@ -11,8 +11,9 @@ use std::{
     sync::Arc,
 };
 
-use ::http::{StatusCode, header::CONTENT_TYPE};
+use ::http::header::CONTENT_TYPE;
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use self::query::Query;
 use super::{
@@ -189,19 +190,13 @@ impl Report {
             }
             // With the columns, so that the client can choose what they stand for.
             Err(error) => {
-                let (status, errors) = (StatusCode::BAD_REQUEST, vec![error.to_string().into()]);
-                let data = Some(Proposed {
+                let data = render::raw(&Proposed {
                     definition: None,
                     columns: Fields(&survey, &survey.given),
                     changes: &[],
                 });
-                Ok(render::failed(
-                    behaviour,
-                    status,
-                    errors,
-                    data,
-                    &self.request_id,
-                ))
+                let cause = Failure::Malformed(Vec::new());
+                Err(failed(cause, vec![error.to_string()], data))
             }
         }
     }
@@ -303,19 +298,12 @@ impl Report {
             (Some((stop, reasons)), _) => {
                 messages.extend(reasons);
                 if !has_counts {
-                    return Err(Failure::NothingImported(Box::new(stop), messages));
+                    return Err(failed(stop, messages, None));
                 }
                 messages.extend(advice(&stop, options).map(str::to_owned));
-                let errors = messages.into_iter().map(Into::into).collect();
-                let (status, counts) = (stop.status(behaviour), Some(self.counts));
-                let mut response =
-                    render::failed(behaviour, status, errors, counts, &self.request_id);
-                response.headers_mut().extend(stop.header());
-                Ok(response)
+                Err(failed(stop, messages, render::raw(&self.counts)))
             }
-            (None, Some(first)) if !is_anything_stored => {
-                Err(Failure::NothingImported(Box::new(first), messages))
-            }
+            (None, Some(first)) if !is_anything_stored => Err(failed(first, messages, None)),
             _ if behaviour.is_contract() => {
                 Ok(response::ok(envelope("OK", Some(self.counts), messages)))
             }
@@ -324,6 +312,14 @@ impl Report {
                 Ok(response::ok(render::json(&self.counts)))
             }
         }
+    }
+}
+
+fn failed(cause: Failure, messages: Vec<String>, data: Option<Box<RawValue>>) -> Failure {
+    Failure::Import {
+        cause: Box::new(cause),
+        messages,
+        data,
     }
 }
 

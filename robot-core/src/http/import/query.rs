@@ -5,8 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crate::{
     http::{
         failure::Failure,
-        parameters::{IMPORT, Message, Parameter, flag, parameters},
-        query::named_format,
+        parameters::{IMPORT, Message, Parameter, parameters},
     },
     model::{Definition, Field, unknown},
     transfer::{Columns, Format, ImportOptions, OnConflict},
@@ -43,19 +42,18 @@ impl Query {
             },
         };
         parameters(query, definition, &IMPORT, |parameter, value| {
+            let is_true = value == "true";
             match parameter.name {
-                "format" => read.format = Some(named_format(&value)?),
+                "format" => read.format = Format::of_name(&value),
                 "on_conflict" => {
-                    let on_conflict = OnConflict::of_name(&value);
-                    let on_conflict =
-                        on_conflict.ok_or("on_conflict must be fail, skip or replace")?;
-                    read.choose(parameter, on_conflict)?;
+                    read.choose(parameter, OnConflict::of_name(&value).unwrap_or_default())?;
                 }
                 "match" => {
-                    let on_conflict = match value.as_str() {
-                        "name" => OnConflict::Replace,
-                        "id" => OnConflict::MatchId,
-                        _ => return Err("match must be name or id".into()),
+                    let by_id = value == "id";
+                    let on_conflict = if by_id {
+                        OnConflict::MatchId
+                    } else {
+                        OnConflict::Replace
                     };
                     read.choose(parameter, on_conflict)?;
                 }
@@ -65,10 +63,10 @@ impl Query {
                         "columns must be a JSON object that has the name of a field, or null, for each column"
                     })?;
                 }
-                "propose" => read.is_proposal = flag("propose", &value)?,
-                "choices" => read.finds_choices = flag("choices", &value)?,
-                "atomic" => read.is_atomic = flag("atomic", &value)?,
-                name => read.options.is_dry_run = flag(name, &value)?,
+                "propose" => read.is_proposal = is_true,
+                "choices" => read.finds_choices = is_true,
+                "atomic" => read.is_atomic = is_true,
+                _ => read.options.is_dry_run = is_true,
             }
             Ok(())
         })?;

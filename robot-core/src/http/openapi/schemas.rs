@@ -90,11 +90,7 @@ fn value(value: Value, definition: &Definition) -> Json {
             json!({ "type": "string", "enum": names })
         }
         Value::By => {
-            let fields = definition
-                .settable()
-                .iter()
-                .filter(|field| field.is_countable());
-            let names: Vec<_> = fields.map(|field| field.name()).collect();
+            let names: Vec<_> = definition.countable().map(Field::name).collect();
             json!({ "type": "string", "enum": names })
         }
     }
