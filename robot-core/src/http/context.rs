@@ -24,12 +24,12 @@ const REQUEST_ID: HeaderName = HeaderName::from_static(RequestId::HEADER);
 
 #[derive(Debug, Clone)]
 pub(super) struct ResponseContext {
-    behaviour: Behaviour,
-    request_id: RequestId,
+    pub(super) behaviour: Behaviour,
+    pub(super) request_id: RequestId,
     content_type: &'static str,
     vary: &'static str,
     /// Whether unknown parameters and members are errors.
-    is_strict: bool,
+    pub(super) is_strict: bool,
     /// The preference for that, if it takes effect.
     applied: Option<&'static str>,
     /// The origin of the page that sent the request, if it is another origin and allowed.
@@ -62,18 +62,6 @@ impl ResponseContext {
             origin: origin::find(request, origins)
                 .and_then(|origin| HeaderValue::from_str(&origin).ok()),
         }
-    }
-
-    pub(super) fn request_id(&self) -> &RequestId {
-        &self.request_id
-    }
-
-    pub(super) fn behaviour(&self) -> Behaviour {
-        self.behaviour
-    }
-
-    pub(super) fn is_strict(&self) -> bool {
-        self.is_strict
     }
 
     /// The response for a result, with the headers that every response has. Logs errors of the store.

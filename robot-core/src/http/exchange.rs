@@ -136,7 +136,7 @@ impl Exchange {
     /// about the request have.
     #[must_use]
     pub fn request_id(&self) -> &RequestId {
-        self.context.request_id()
+        &self.context.request_id
     }
 
     /// How the body is to be read.
@@ -247,14 +247,12 @@ impl Exchange {
             let call = Call {
                 service: &self.service,
                 head: &self.head,
-                request_id: self.context.request_id(),
+                context: &self.context,
                 route: admitted.route,
                 routes: routes::of(self.service.settings.apis),
-                behaviour: self.context.behaviour(),
-                is_strict: self.context.is_strict(),
                 parameter: &admitted.parameter,
             };
-            if self.context.is_strict() {
+            if self.context.is_strict {
                 parameters::check_known(
                     call.query(),
                     &call.definition(),

@@ -45,7 +45,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     let query = Query::read(call.query(), &definition, &LIST)?;
     Ok(start_list(
         call,
-        query.with_defaults(call.behaviour, &definition),
+        query.with_defaults(call.context.behaviour, &definition),
     ))
 }
 
@@ -56,7 +56,7 @@ pub(super) fn search(call: &Call<'_>) -> Started {
     let query = Query::of_search(name, call.query(), &definition)?;
     Ok(start_list(
         call,
-        query.with_defaults(call.behaviour, &definition),
+        query.with_defaults(call.context.behaviour, &definition),
     ))
 }
 
@@ -72,7 +72,7 @@ fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
         .copied()
         .chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);
-    let (service, request_id) = (Arc::clone(call.service), call.request_id.clone());
+    let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     let prefix = call.prefix();
     Pending::blocking(move || {
         let count = query.count.then(|| service.catalogue.count(&query.filter));
@@ -127,7 +127,7 @@ fn page<T: Visible + PageItem>(
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
     let query = Query::read(call.query(), &call.definition(), &SUMMARY)?;
-    let (service, behaviour) = (Arc::clone(call.service), call.behaviour);
+    let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);
     Ok(Pending::blocking(move || {
         if let Some(field) = query.by {
             let counts = service.catalogue.value_counts(&query.filter, field)?;
@@ -180,7 +180,7 @@ impl Serialize for ValueGroup<'_> {
 
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let (definition, behaviour) = (call.definition(), call.behaviour);
+    let (definition, behaviour) = (call.definition(), call.context.behaviour);
     let query = Query::read(call.query(), &definition, &ROBOT)?;
     let query = query.with_defaults(behaviour, &definition);
     let conditions = Conditions::of_read(call.headers())?;
