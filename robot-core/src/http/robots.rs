@@ -1,12 +1,12 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use ::http::{
     HeaderName, StatusCode,
     header::{CONTENT_TYPE, LINK},
 };
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::Serialize;
 
 use super::{
     api::Service,
@@ -23,12 +23,10 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{
-        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, ValueCount,
-    },
+    catalogue::{Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending},
     model::{
         Definition, Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId,
-        ValidChanges, View, Visible, draft_json,
+        ValidChanges, Value, View, Visible, draft_json,
     },
 };
 
@@ -131,7 +129,14 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     Ok(Pending::blocking(move || {
         if let Some(field) = query.by {
             let counts = service.catalogue.value_counts(&query.filter, field)?;
-            let counts = ValueCounts::new(field, &counts);
+            let groups = counts.iter().map(|(value, count)| ValueGroup {
+                value: [(field.name(), value)].into(),
+                count: *count,
+            });
+            let counts = ValueCounts {
+                count: counts.iter().map(|(_, count)| count).sum(),
+                groups: groups.collect(),
+            };
             return Ok(response::ok(render::data(behaviour, "OK", &counts)));
         }
         let summary = service.catalogue.summary(&query.filter)?;
@@ -154,28 +159,12 @@ struct ValueCounts<'a> {
 }
 
 /// The number of robots with a value; `null` is none.
-struct ValueGroup<'a>(Field, &'a ValueCount);
-
-impl<'a> ValueCounts<'a> {
-    fn new(field: Field, counts: &'a [ValueCount]) -> Self {
-        Self {
-            count: counts.iter().map(|(_, count)| count).sum(),
-            groups: counts
-                .iter()
-                .map(|count| ValueGroup(field, count))
-                .collect(),
-        }
-    }
-}
-
-impl Serialize for ValueGroup<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(field, (value, count)) = self;
-        let mut group = serializer.serialize_map(Some(2))?;
-        group.serialize_entry(field.name(), value)?;
-        group.serialize_entry("count", count)?;
-        group.end()
-    }
+#[derive(Serialize)]
+struct ValueGroup<'a> {
+    /// The value, by the name of its field.
+    #[serde(flatten)]
+    value: BTreeMap<&'static str, &'a Option<Value<'static>>>,
+    count: u64,
 }
 
 /// `GET /api/robots/{id}`.
