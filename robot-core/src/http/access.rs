@@ -106,7 +106,28 @@ impl Access {
         credentials: Option<&str>,
         needed: Permission,
     ) -> (SentToken, Result<(), AccessError>) {
-        self.rules().check(credentials, needed)
+        let rules = self.rules();
+        let presented = credentials.filter(|_| !rules.tokens.is_empty());
+        let Some(text) = presented.and_then(bearer) else {
+            let is_permitted = rules.anonymous >= Some(needed);
+            let permitted = is_permitted.then_some(()).ok_or(AccessError::NoToken);
+            return (SentToken::default(), permitted);
+        };
+        let hash = hash(text);
+        let token = rules.find(&hash);
+        let sent = SentToken {
+            name: token.and_then(|token| token.name.clone()),
+            unknown: token.is_none().then(|| fingerprint(&hash)),
+        };
+        let permitted = match token {
+            None => Err(AccessError::UnknownToken),
+            Some(token) if token.permission < needed => Err(match needed {
+                Permission::Define => AccessError::NotDefiningToken,
+                _ => AccessError::ReadOnlyToken,
+            }),
+            Some(_) => Ok(()),
+        };
+        (sent, permitted)
     }
 }
 
@@ -131,36 +152,6 @@ impl Rules {
             1 => "holders of 1 token".to_owned(),
             count => format!("holders of {count} tokens"),
         }
-    }
-
-    /// Checks whether credentials give the permission that is needed. If there are tokens, an
-    /// unknown one is rejected even if none is needed, because its sender believes that it is valid.
-    fn check(
-        &self,
-        credentials: Option<&str>,
-        needed: Permission,
-    ) -> (SentToken, Result<(), AccessError>) {
-        let presented = credentials.filter(|_| !self.tokens.is_empty());
-        let Some(text) = presented.and_then(bearer) else {
-            let is_permitted = self.anonymous >= Some(needed);
-            let permitted = is_permitted.then_some(()).ok_or(AccessError::NoToken);
-            return (SentToken::default(), permitted);
-        };
-        let hash = hash(text);
-        let token = self.find(&hash);
-        let sent = SentToken {
-            name: token.and_then(|token| token.name.clone()),
-            unknown: token.is_none().then(|| fingerprint(&hash)),
-        };
-        let permitted = match token {
-            None => Err(AccessError::UnknownToken),
-            Some(token) if token.permission < needed => Err(match needed {
-                Permission::Define => AccessError::NotDefiningToken,
-                _ => AccessError::ReadOnlyToken,
-            }),
-            Some(_) => Ok(()),
-        };
-        (sent, permitted)
     }
 
     /// The token with this hash that permits most, if it is known.

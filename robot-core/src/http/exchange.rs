@@ -247,11 +247,9 @@ impl Exchange {
             let call = Call {
                 service: &self.service,
                 head: &self.head,
-                request_id: &self.context.request_id,
+                context: &self.context,
                 route: admitted.route,
                 routes: routes::of(self.service.settings.apis),
-                behaviour: self.context.behaviour,
-                is_strict: self.context.is_strict,
                 parameter: &admitted.parameter,
             };
             if self.context.is_strict {

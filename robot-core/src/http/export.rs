@@ -32,7 +32,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
         columns: fields.len(),
         writer: writer.fields(fields),
     };
-    let request_id = call.request_id.clone();
+    let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
         let mut response = list::stream(pages, file, request_id)?;
         let name = format!("attachment; filename=\"robots.{format}\"");

@@ -38,7 +38,7 @@ impl Reply {
         Self {
             service: Arc::clone(call.service),
             definition: call.definition(),
-            behaviour: call.behaviour,
+            behaviour: call.context.behaviour,
             preferred: headers::preferred(call.headers(), "return", values),
             prefix: call.prefix(),
         }

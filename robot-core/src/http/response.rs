@@ -36,7 +36,7 @@ pub(super) fn ok(bytes: Vec<u8>) -> Response {
 
 /// A response with the status 200 and a streamed body.
 pub(super) fn streamed(chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 'static) -> Response {
-    Response::new(Body::Streamed(Chunks(Box::new(chunks))))
+    Response::new(Body::Streamed(Box::new(chunks)))
 }
 
 /// Sets a header, unless the text cannot be the value of a header.
@@ -70,7 +70,6 @@ pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, text: String) {
 /// assert_eq!(sent, Body::Whole(b"[]".to_vec()).into_bytes()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug)]
 pub enum Body {
     /// The whole body.
     Whole(Vec<u8>),
@@ -102,18 +101,10 @@ impl Body {
 ///
 /// After an error there are no more pieces. The response is incomplete then, and the frontend
 /// closes the connection without completing it, so that the client can detect that.
-pub struct Chunks(Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>);
+pub type Chunks = Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>;
 
-impl Iterator for Chunks {
-    type Item = Result<Vec<u8>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next()
-    }
-}
-
-impl fmt::Debug for Chunks {
+impl fmt::Debug for Body {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Chunks").finish_non_exhaustive()
+        formatter.debug_struct("Body").finish_non_exhaustive()
     }
 }

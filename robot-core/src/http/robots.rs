@@ -1,12 +1,12 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use ::http::{
     HeaderName, StatusCode,
     header::{CONTENT_TYPE, LINK},
 };
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::Serialize;
 
 use super::{
     api::Service,
@@ -23,12 +23,10 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{
-        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, ValueCount,
-    },
+    catalogue::{Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending},
     model::{
         Definition, Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId,
-        ValidChanges, View, draft_json,
+        ValidChanges, Value, View, draft_json,
     },
 };
 
@@ -55,7 +53,7 @@ pub(super) fn search(call: &Call<'_>) -> Started {
 }
 
 fn start_list(call: &Call<'_>, query: Query, definition: &Definition) -> Pending<HandlerResult> {
-    let query = query.with_defaults(call.behaviour, definition);
+    let query = query.with_defaults(call.context.behaviour, definition);
     if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
         // No store needs to search for it.
         let count = query.count.then_some(0);
@@ -67,7 +65,7 @@ fn start_list(call: &Call<'_>, query: Query, definition: &Definition) -> Pending
         .copied()
         .chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);
-    let (service, request_id) = (Arc::clone(call.service), call.request_id.clone());
+    let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     let prefix = call.prefix();
     Pending::blocking(move || {
         let count = query.count.then(|| service.catalogue.count(&query.filter));
@@ -122,11 +120,14 @@ fn page<T: PageItem>(
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
     let query = Query::read(call.query(), &call.definition(), &SUMMARY)?;
-    let (service, behaviour) = (Arc::clone(call.service), call.behaviour);
+    let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);
     Ok(Pending::blocking(move || {
         if let Some(field) = query.by {
             let counts = service.catalogue.value_counts(&query.filter, field)?;
-            let groups = counts.iter().map(|count| ValueGroup(field, count));
+            let groups = counts.iter().map(|(value, count)| ValueGroup {
+                value: [(field.name(), value)].into(),
+                count: *count,
+            });
             let counts = ValueCounts {
                 count: counts.iter().map(|(_, count)| count).sum(),
                 groups: groups.collect(),
@@ -153,21 +154,17 @@ struct ValueCounts<'a> {
 }
 
 /// The number of robots with a value; `null` is none.
-struct ValueGroup<'a>(Field, &'a ValueCount);
-
-impl Serialize for ValueGroup<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(field, (value, count)) = self;
-        let mut group = serializer.serialize_map(Some(2))?;
-        group.serialize_entry(field.name(), value)?;
-        group.serialize_entry("count", count)?;
-        group.end()
-    }
+#[derive(Serialize)]
+struct ValueGroup<'a> {
+    /// The value, by the name of its field.
+    #[serde(flatten)]
+    value: BTreeMap<&'static str, &'a Option<Value<'static>>>,
+    count: u64,
 }
 
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let (definition, behaviour) = (call.definition(), call.behaviour);
+    let (definition, behaviour) = (call.definition(), call.context.behaviour);
     let query = Query::read(call.query(), &definition, &ROBOT)?;
     let query = query.with_defaults(behaviour, &definition);
     let conditions = Conditions::of_read(call.headers())?;

@@ -7,11 +7,10 @@ use percent_encoding::percent_decode;
 
 use super::{
     api::Service,
-    behaviour::Behaviour,
+    context::ResponseContext,
     failure::Failure,
     parameters::Parameters,
     request_body::{BodyError, Pieces},
-    request_id::RequestId,
     response::Response,
     token::Permission,
 };
@@ -65,13 +64,11 @@ pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 pub(super) struct Call<'a> {
     pub(super) service: &'a Arc<Service>,
     pub(super) head: &'a Parts,
-    pub(super) request_id: &'a RequestId,
+    /// What the response follows from: behaviour, id of the request, preferences.
+    pub(super) context: &'a ResponseContext,
     pub(super) route: &'static Route,
     /// All routes.
     pub(super) routes: Routes,
-    pub(super) behaviour: Behaviour,
-    /// Whether unknown members of a body are errors.
-    pub(super) is_strict: bool,
     /// The decoded parameter in the path.
     pub(super) parameter: &'a [u8],
 }
@@ -100,8 +97,8 @@ impl<'a> Call<'a> {
     /// The body, for the parser.
     pub(super) fn subject(&self) -> Subject<'a> {
         Subject::Body {
-            is_strict: self.is_strict,
-            id: (!self.behaviour.is_contract())
+            is_strict: self.context.is_strict,
+            id: (!self.context.behaviour.is_contract())
                 .then(|| str::from_utf8(self.parameter).unwrap_or_default()),
         }
     }

@@ -46,7 +46,7 @@ fn proposal_fits_a_file_of_a_stranger() {
             "name: names are repeated, such as 'Vase'",
             "type: the file has other types; optional: 1 record has no value",
             "year_text: 'c. 1890' (line 3) is not a year",
-            "accession_no: new",
+            "accession_no: new; a text because of '0017' (line 2)",
             "wt_kg: new",
             "on_display: new",
             "acquired: new",

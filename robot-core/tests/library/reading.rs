@@ -263,7 +263,10 @@ fn unknown_columns_are_reported_or_rejected() {
             Err(error) => error.to_string(),
         };
         assert!(message.contains("'makr' is not a field; the fields are name, type, year"));
-        assert!(message.contains("match=id"), "{message}");
+        assert!(
+            message.contains("match the robots with these ids"),
+            "{message}"
+        );
     }
 }
 

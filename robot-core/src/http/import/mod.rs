@@ -87,11 +87,11 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         room: limit,
     };
     let catalogue = Arc::clone(&call.service.catalogue);
-    let behaviour = call.behaviour;
+    let behaviour = call.context.behaviour;
     let mut report = Report {
         query,
         limit,
-        request_id: call.request_id.clone(),
+        request_id: call.context.request_id.clone(),
         counts: Counts::default(),
         first: None,
         stop: None,
@@ -99,7 +99,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         omitted: 0,
         has_name_conflict: false,
     };
-    let columns = report.query.columns(definition, call.is_strict);
+    let columns = report.query.columns(definition, call.context.is_strict);
     Ok(Pending::blocking(move || {
         let records = Records::new(body, format).with_columns(columns);
         if report.query.is_proposal {
