@@ -1,5 +1,7 @@
 //! Descriptions of the metrics, and their first values.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use ::metrics::{counter, gauge};
 use robot_core::metrics::{Kind, Metric, SECONDS};
 
@@ -50,9 +52,29 @@ const METRICS: &[Metric] = &[
         "robots_http_requests_aborted_total",
         "Requests whose response was not sent completely",
     ),
+    Metric::gauge(
+        "process_start_time_seconds",
+        "Start of the process, in seconds since 1970",
+    ),
     Metric::counter(
         "robots_log_lines_lost_total",
         "Lines of the log that were lost, because standard error was not read fast enough",
+    ),
+    #[cfg(target_os = "linux")]
+    Metric::gauge(
+        "process_resident_memory_bytes",
+        "Memory that is not swapped out",
+    ),
+    #[cfg(target_os = "linux")]
+    Metric::gauge("process_threads", "Threads"),
+    #[cfg(target_os = "linux")]
+    Metric::gauge("process_open_fds", "Open files"),
+    #[cfg(target_os = "linux")]
+    Metric::gauge("process_max_fds", "Files that may be open"),
+    #[cfg(target_os = "linux")]
+    Metric::counter(
+        "process_cpu_seconds_total",
+        "CPU time in user and system mode",
     ),
 ];
 
@@ -141,4 +163,6 @@ pub(super) fn describe() {
     let included: Vec<_> = included.map(|(name, _)| name).collect();
     let version = env!("CARGO_PKG_VERSION");
     gauge!("robots_build_info", "version" => version, "features" => included.join(",")).set(1);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    gauge!("process_start_time_seconds").set(now.unwrap_or_default());
 }

@@ -24,7 +24,6 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use metrics_process::Collector;
 use robot_core::{http::Hosts, metrics::Kind};
 use rocket::tokio::{
     self,
@@ -33,6 +32,8 @@ use rocket::tokio::{
     time::{interval, sleep, timeout},
 };
 
+#[cfg(target_os = "linux")]
+use super::process;
 use super::{ARE_SERVED, description};
 use crate::ServeError;
 
@@ -97,15 +98,9 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
         .and_then(PrometheusBuilder::install_recorder)
         .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
     description::describe();
-    let process = Collector::default();
-    process.describe();
     ARE_SERVED.store(true, Ordering::Relaxed);
     tracing::info!("metrics are served at http://{address}{PATH}");
-    let exporter = Exporter {
-        recorder,
-        process,
-        hosts,
-    };
+    let exporter = Exporter { recorder, hosts };
     let run = move || {
         let result = runtime.block_on(exporter.run(listener));
         if let Err(error) = result {
@@ -120,7 +115,6 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
 /// What answers requests.
 struct Exporter {
     recorder: PrometheusHandle,
-    process: Collector,
     hosts: Hosts,
 }
 
@@ -168,7 +162,10 @@ impl Exporter {
         } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
             (StatusCode::METHOD_NOT_ALLOWED, String::new())
         } else {
-            self.process.collect();
+            #[cfg(target_os = "linux")]
+            if let Err(error) = process::record() {
+                tracing::debug!("cannot read the metrics of the process: {error}");
+            }
             (StatusCode::OK, self.recorder.render())
         };
         let mut response = Response::new(Full::new(text.into()));

@@ -4,6 +4,8 @@
 mod description;
 #[cfg(feature = "server")]
 mod exporter;
+#[cfg(all(feature = "server", target_os = "linux"))]
+mod process;
 mod requests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
