@@ -86,7 +86,7 @@ fn tags(name: &str, value: Option<&str>) -> Result<Option<Tags>, Failure> {
     };
     let tags = Tags::parse(value).ok_or_else(|| {
         let message = format!(
-            "{name} is malformed; send the ETag of the robot with its quotation marks, such as \"3\""
+            "{name} is malformed; send an ETag of the service with its quotation marks, such as \"3\""
         );
         Failure::Malformed(vec![message.into()])
     });

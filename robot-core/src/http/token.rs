@@ -225,7 +225,7 @@ impl fmt::Debug for AccessToken {
 pub enum ParseTokenError {
     /// The text does not have the form of a token.
     #[error(
-        "a token is written read:sha256:HASH or write:sha256:HASH, or with a name \
+        "a token is written read:sha256:HASH, write:sha256:HASH or define:sha256:HASH, or with a name \
          write:NAME:sha256:HASH, with 64 hexadecimal digits; 'robot-cli token new' makes one"
     )]
     Form,

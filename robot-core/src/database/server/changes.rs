@@ -23,7 +23,7 @@ use crate::{
         schema::{ROBOT, assigned},
         statements::{self, apply_alone, rejection, select},
     },
-    model::{Definition, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Definition, Robot, RobotId, ValidChanges, Violation},
 };
 
 /// The number of robots that a statement reads or changes by their ids. MariaDB executes one with 1,000 differently,
@@ -187,8 +187,7 @@ async fn apply<B: Backend>(
         };
         results.insert(place, result);
     }
-    // Stable: of inserts of the same name, the first one succeeds. Their order makes deadlocks between servers rare.
-    inserts.sort_by_key(|(_, change)| change.draft().map(ValidDraft::name));
+    // In their order, in which they get their ids: of inserts of the same name, the first one succeeds.
     let drafts = inserts.iter().filter_map(|(_, change)| change.draft());
     let drafts: Vec<_> = drafts.collect();
     if !drafts.is_empty() {
@@ -263,8 +262,10 @@ async fn apply_separately<B: Backend>(
 mod tests {
     use super::*;
     use crate::{
-        catalogue::OpenOptions, conformance::scratch_database,
-        database::server::connector::Connector, model::Draft,
+        catalogue::OpenOptions,
+        conformance::scratch_database,
+        database::server::connector::Connector,
+        model::{Draft, ValidDraft},
     };
 
     fn valid(name: &str) -> ValidDraft {

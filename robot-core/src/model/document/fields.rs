@@ -27,7 +27,7 @@ const PATTERN_SIZE: usize = 32 * 1024;
 const MEMORY_LIMIT: usize = 16 * 1024 * 1024;
 
 /// Names that have another meaning: members of robots, and parameters of queries.
-pub(crate) const RESERVED: [&str; 23] = [
+pub(crate) const RESERVED: [&str; 26] = [
     "id",
     "revision",
     "created_at",
@@ -51,6 +51,9 @@ pub(crate) const RESERVED: [&str; 23] = [
     "match",
     "wait",
     "drop_values",
+    "columns",
+    "propose",
+    "choices",
 ];
 
 /// The field with a name and the JSON of its keywords, which the process keeps until it ends: equal ones once.
