@@ -305,11 +305,15 @@ impl Cursor {
             return Err(ParseCursorError);
         }
         let field = sort.field;
-        let (value, id) = if has_id(field) {
-            let (value, id) = place.rsplit_once(':').ok_or(ParseCursorError)?;
-            (value, Some(id.parse().map_err(|_| ParseCursorError)?))
-        } else {
-            (place, None)
+        let with_id = || {
+            let (value, id) = place.rsplit_once(':')?;
+            Some((value, Some(id.parse().ok()?)))
+        };
+        let (value, id) = match with_id().filter(|_| has_id(field)) {
+            Some(place) => place,
+            // Names may have been unique when the cursor was written.
+            None if field.member() == Member::Name || !has_id(field) => (place, None),
+            None => return Err(ParseCursorError),
         };
         if value.is_empty() && id.is_some() {
             return Ok(Self::at(sort, None, id));
