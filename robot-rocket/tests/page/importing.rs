@@ -196,7 +196,7 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
         "Title|name|",
         "Type|type|Change Type: the file has other types",
         "Year|year|Change Year: the least is -450; optional: 1 record has no value",
-        "Accession No|accession_no|new",
+        "Accession No|accession_no|new; a text because of '1920.10' (line 2)",
         "Weight|weight|new",
         "Notes||",
     ]);
