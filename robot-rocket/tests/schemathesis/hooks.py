@@ -77,7 +77,7 @@ def tag_violates_its_pattern(case, response):
     patterns = {parameter.name: parameter.definition["schema"].get("pattern") for parameter in case.operation.headers}
     sent = [(patterns.get(name), value) for name, value in (case.headers or {}).items()]
     is_invalid = any(pattern and not re.search(pattern, value) for pattern, value in sent)
-    is_about_tags = all("is malformed; send the ETag" in message for message in said(response))
+    is_about_tags = all("is malformed; send an ETag" in message for message in said(response))
     return response.status_code == 400 and is_invalid and is_about_tags
 
 
