@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{
     conditions::Conditions,
     failure::Failure,
-    parameters::{BULK, check_known},
+    parameters::BULK,
     query::Query,
     render, response,
     robots::{check_patch_type, read_patch},
@@ -59,8 +59,6 @@ fn start(
     call: &Call<'_>,
     plan: impl Fn(&[Robot]) -> Result<Vec<Change>, Failure> + Send + 'static,
 ) -> Started {
-    // Without a condition that is misspelt, more robots would change.
-    check_known(call.query(), &call.definition(), &BULK)?;
     let query = Query::read(call.query(), &call.definition(), &BULK)?;
     let malformed = |message: &'static str| Err(Failure::Malformed(vec![message.into()]));
     if query.filter.is_met_by_all() {

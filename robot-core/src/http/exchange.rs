@@ -252,12 +252,9 @@ impl Exchange {
                 routes: routes::of(self.service.settings.apis),
                 parameter: &admitted.parameter,
             };
-            if self.context.is_strict {
-                parameters::check_known(
-                    call.query(),
-                    &call.definition(),
-                    admitted.operation.parameters,
-                )?;
+            let parameters = admitted.operation.parameters;
+            if self.context.is_strict || parameters.is_always_strict {
+                parameters::check_known(call.query(), &call.definition(), parameters)?;
             }
             run(admitted.operation.handler, &call)
         });

@@ -92,6 +92,8 @@ const WORDS: Parameter = parameter(
 pub(super) struct Parameters {
     /// Whether conditions for fields choose robots.
     has_conditions: bool,
+    /// Whether unknown parameters are errors, whatever the client prefers.
+    pub(super) is_always_strict: bool,
     others: &'static [Parameter],
 }
 
@@ -99,6 +101,7 @@ impl Parameters {
     const fn new(others: &'static [Parameter]) -> Self {
         Self {
             has_conditions: false,
+            is_always_strict: false,
             others,
         }
     }
@@ -106,6 +109,7 @@ impl Parameters {
     const fn with_conditions(others: &'static [Parameter]) -> Self {
         Self {
             has_conditions: true,
+            is_always_strict: false,
             others,
         }
     }
@@ -199,8 +203,11 @@ const DRY_RUN: Parameter = parameter(
 );
 
 /// The parameters of a change of all robots that meet conditions.
-pub(super) const BULK: Parameters =
-    Parameters::with_conditions(&[CONTAINING, FOLD, WORDS, DRY_RUN]);
+pub(super) const BULK: Parameters = Parameters {
+    // Without a condition that is misspelt, more robots would change.
+    is_always_strict: true,
+    ..Parameters::with_conditions(&[CONTAINING, FOLD, WORDS, DRY_RUN])
+};
 
 /// The parameters of an import.
 pub(super) const IMPORT: Parameters = Parameters::new(&[

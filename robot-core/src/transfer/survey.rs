@@ -50,10 +50,11 @@ pub(super) struct Column {
     pub(super) values: u64,
     /// The kinds that all values are of.
     pub(super) kinds: Vec<ValueKind>,
-    /// The first value that is no integer, and the first value that is of no kind like the values before it.
+    /// The first value that is no integer.
     pub(super) text: Option<(Position, String)>,
-    /// The value that looks like a number or a date, but makes the column a text.
+    /// The first value that begins like a number, but leaves only texts as the kind of the column.
     pub(super) text_only: Option<(Position, String)>,
+    /// The place of the first value that leaves no kind.
     pub(super) misfit: Option<Position>,
     /// The maximum number of characters.
     pub(super) length: usize,

@@ -282,7 +282,7 @@ fn import_that_stores_nothing_does_not_read_the_rest() {
 }
 
 #[test]
-fn robots_with_a_unique_value_are_skipped_if_names_are_not_unique() {
+fn records_of_equal_names_are_skipped_by_unique_values() {
     on_both_kinds_of_store(|catalogue| {
         let file = "name,type,year,serial\nVase,droid,1,a\nVase,droid,2,b\nVase,droid,3,a\n";
         let json =

@@ -73,14 +73,21 @@ impl<'a> Place<'a> {
                 "is not valid JSON (line {line}, column {column})"
             ))
         })?;
-        let Some(name) = members.repeated() else {
-            return Ok(members);
-        };
-        let place = match self.keyword {
-            "properties" => Place::property(name),
-            _ => self.with(name),
-        };
-        place.error("is given twice; give it once")
+        match members.repeated() {
+            Some(name) => self.member(name).error("is given twice; give it once"),
+            None => Ok(members),
+        }
+    }
+
+    /// The place of a member of the object here.
+    const fn member(self, name: &'a str) -> Self {
+        match self {
+            Self {
+                property: None,
+                keyword,
+            } if !keyword.is_empty() => Self::property(name),
+            place => place.with(name),
+        }
     }
 
     /// A text for people.

@@ -118,8 +118,9 @@ async fn set_up(
         Purpose::Prepare => 0,
         Purpose::Use => timeout,
     };
-    // With the default of 4, which is for hard disks, the planner parses the own values of thousands of robots
-    // in the order of their names, instead of using the index of a value.
+    // A random page costs 1.1: with the default of 4, which is for hard disks, the planner parses the own values
+    // of thousands of robots in the order of their names, instead of using the index of a value.
+    //
     // A commit must wait for the disk at least; a setting that waits for more is kept. It is always set: a
     // value of the server would change when the server reloads its settings.
     let settings = format!(
