@@ -91,8 +91,7 @@ impl Item for Entry {
         query: Fragment<'_>,
         limit: usize,
     ) -> QueryResult<Vec<Self>> {
-        let pairs = connection.pairs(query, limit).await?;
-        pairs.into_iter().map(entry).collect()
+        connection.pairs(query, limit, entry).await
     }
 }
 
@@ -210,7 +209,7 @@ pub(super) async fn other_definition<C: Execute>(
 ) -> QueryResult<Option<(i64, String)>> {
     let query = "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
     let query = Fragment::new(query).number(revision);
-    Ok(connection.pairs(query, 1).await?.pop())
+    Ok(connection.pairs(query, 1, Ok).await?.pop())
 }
 
 /// The robots without a search text, of which the search index has none: so many at most.

@@ -246,6 +246,6 @@ async fn ids_by_name(
     let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
     // The last one of equal names stays: an older one was deleted since the snapshot began.
     let query = select(ENTRY, Some(has_name_of(&names))).sql(" ORDER BY robots.id");
-    let found = connection.pairs(query, usize::MAX).await?.into_iter();
+    let found = connection.pairs(query, usize::MAX, Ok).await?.into_iter();
     Ok(found.map(|(id, name)| (name, id)).collect())
 }
