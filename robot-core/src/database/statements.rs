@@ -50,11 +50,12 @@ pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryRes
     Ok(connection.robots(query, 1).await?.pop())
 }
 
-/// The robot with this name; of several, the one with the lowest id.
+/// The robot with this name; of several, the one with the lowest id. The sign keeps PostgreSQL from reading all robots in
+/// the order of their ids, which looks cheap while there are few.
 pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryResult<Option<Robot>> {
     let is_named = Fragment::new("robots.name = ").text(name);
-    let query = select(ROBOT, Some(is_named)).sql(" ORDER BY robots.id");
-    Ok(connection.robots(query, 1).await?.into_iter().next())
+    let query = select(ROBOT, Some(is_named)).sql(" ORDER BY +robots.id LIMIT 1");
+    Ok(connection.robots(query, 1).await?.pop())
 }
 
 /// What a page consists of.
