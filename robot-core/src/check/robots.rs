@@ -88,8 +88,7 @@ fn violations(robot: &Robot, definition: &Definition) -> Vec<String> {
 }
 
 fn is_of_every_definition(violation: &Violation) -> bool {
-    let is_of_kind = matches!(violation.rule(), Rule::WrongKind | Rule::Custom(_));
-    is_of_kind || violation.field() == Field::NAME.name()
+    violation.rule() == Rule::WrongKind || violation.field() == Field::NAME.name()
 }
 
 fn compare_ids(greatest: Option<RobotId>, last_id: Option<RobotId>) -> CheckOutcome {

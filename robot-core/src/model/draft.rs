@@ -9,7 +9,7 @@ use super::{
     own::OwnValues,
     text::Message,
     value::Value,
-    violation::{Rule, Violation, Violations},
+    violation::{Violation, Violations},
 };
 
 /// What a client submits, not validated yet.
@@ -145,17 +145,16 @@ impl Draft {
             if let Some(number) = number {
                 self.own.set(field.name(), number);
             }
-            let rules = match self.value(field) {
+            violations.extend(match self.value(field) {
                 Some(value) if !field.is_required() && field.is_empty(&value) => {
                     self.clear(field);
                     cleared.push(field);
                     continue;
                 }
                 Some(value) => field.check(&value),
-                None if field.is_required() && needs(field) => vec![Rule::Missing],
+                None if field.is_required() && needs(field) => vec![Violation::missing(field)],
                 None => continue,
-            };
-            violations.extend(rules.into_iter().map(|rule| Violation::new(field, rule)));
+            });
         }
         let unknown = self
             .own
@@ -163,7 +162,7 @@ impl Draft {
             .filter(|name| definition.field(name).is_none());
         violations.extend(unknown.map(|name| {
             let message = format!("{name} is not a field of this catalogue");
-            Violation::custom(name.to_owned(), message)
+            Violation::wrong_kind(name.to_owned(), message)
         }));
         if violations.is_empty() {
             return Ok((self, cleared));

@@ -7,7 +7,6 @@ use super::{
     revision::Revision,
     text::serialize_as_text,
     value::Value,
-    violation::Rule,
 };
 
 /// The maximum length of a name, in characters (Unicode scalar values).
@@ -296,15 +295,6 @@ impl Field {
 
     pub(super) fn wrong_kind(self) -> String {
         format!("{self} must be {}", self.requirement())
-    }
-
-    /// The rules that a value violates, except for uniqueness.
-    pub(super) fn check(self, value: &Value<'_>) -> Vec<Rule> {
-        if self.is_empty(value) {
-            vec![Rule::Missing]
-        } else {
-            self.kind().check(value)
-        }
     }
 
     /// Whether a value is an empty text that is the same as none.

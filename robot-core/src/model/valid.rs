@@ -94,12 +94,11 @@ impl ValidDraft {
     /// All rules that it violates.
     ///
     /// ```
-    /// use robot_core::{Draft, Field, Rule, ValidDraft, Violation};
+    /// use robot_core::{Draft, ValidDraft};
     ///
     /// let rejection = ValidDraft::new(Draft::new("Bender", "bending", -1)).unwrap_err();
-    /// let unknown = Violation::new(Field::TYPE, Rule::NotAChoice);
-    /// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
-    /// assert!(rejection.violations().iter().eq([&unknown, &negative]));
+    /// let fields: Vec<_> = rejection.violations().iter().map(|violation| violation.field()).collect();
+    /// assert_eq!(fields, ["type", "year"]);
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
         Definition::built_in().validate(draft)
@@ -422,8 +421,8 @@ mod tests {
             match definition.validate(draft) {
                 Ok(valid) => assert_eq!(valid.value(field), expected),
                 Err(rejection) => {
-                    let violation = Violation::new(field, Rule::WrongKind);
-                    assert!(expected.is_none() && rejection.violations.iter().eq([&violation]));
+                    let rules = rejection.violations.iter().map(Violation::rule);
+                    assert!(expected.is_none() && rules.eq([Rule::WrongKind]));
                 }
             }
         }

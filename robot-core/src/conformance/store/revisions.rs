@@ -1,13 +1,13 @@
 //! Cases: revisions, and changes that expect one.
 
 use super::{
-    Run, add, assert_not_found, assert_rejected, draft, get, ok, restore, revision, robot, valid,
+    NOT_A_CHOICE, Run, add, assert_not_found, assert_rejected, draft, get, ok, restore, revision, robot, valid,
     year,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Error},
     conformance::{Case, at_once, cases},
-    model::{Draft, Field, Revision, RobotId, Rule, Violation},
+    model::{Draft, Revision, RobotId, Violation},
 };
 
 /// The number of changes by each thread.
@@ -116,9 +116,9 @@ fn stale_revision_takes_precedence_over_the_rules(catalogue: &dyn Catalogue) {
     assert_rejected(
         catalogue.patch_if(id, revision(1), wrong),
         &[
-            Violation::new(Field::TYPE, Rule::NotAChoice),
+            Violation::new("type", NOT_A_CHOICE),
             Violation::NAME_TAKEN,
-            Violation::new(Field::YEAR, Rule::TooSmall),
+            Violation::new("year", "The year cannot be less than zero"),
         ],
     );
 }

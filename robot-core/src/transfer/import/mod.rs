@@ -359,7 +359,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             self.options.on_conflict == OnConflict::Skip && !self.definition.has_unique_names();
         let is_taken = match &error {
             ImportError::Store(Error::Rejected(violations)) => {
-                violations.iter().all(|one| *one.rule() == Rule::Taken)
+                violations.iter().all(|one| one.rule() == Rule::Taken)
             }
             _ => false,
         };
