@@ -2,9 +2,7 @@
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
-use crate::model::{
-    Definition, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
-};
+use crate::model::{Definition, Field, Member, Robot, RobotId, Value, listed};
 
 /// The order of a list. The default is by name, ascending. Robots of the same value are in the order of their
 /// ids. Robots without a value come last in both directions.
@@ -146,8 +144,6 @@ impl FromStr for Sort {
         Self::parse(text, Definition::built_in())
     }
 }
-
-serialize_as_text!(Sort, Cursor);
 
 /// A text is not an order. Has the names of all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

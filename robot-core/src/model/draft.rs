@@ -1,6 +1,6 @@
 //! Drafts of robots, which are not validated yet, and their check by the rules of a [`Definition`].
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
     definition::Definition,
@@ -24,17 +24,15 @@ use super::{
 /// let part = Draft { year: Some(1980), ..Draft::default() };
 /// assert_eq!((whole.year, part.year, part.name), (Some(1977), Some(1980), None));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Draft {
     /// The name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The type, as text; validation decides whether it is one.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
     pub robot_type: Option<String>,
     /// The year.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
     /// The values of other fields.
     #[serde(flatten)]

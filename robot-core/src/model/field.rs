@@ -5,7 +5,6 @@ use std::fmt;
 use super::{
     kind::{Format, Kind},
     revision::Revision,
-    text::serialize_as_text,
     value::Value,
 };
 
@@ -337,5 +336,3 @@ impl fmt::Display for Field {
         formatter.pad(self.name())
     }
 }
-
-serialize_as_text!(Field);

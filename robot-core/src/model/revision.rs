@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::Serialize;
 
 /// The number of a state of a robot: 1 when it is added, and greater by one after each change.
 ///
@@ -58,13 +58,6 @@ impl Revision {
 impl fmt::Display for Revision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
-    }
-}
-
-impl<'de> Deserialize<'de> for Revision {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = i64::deserialize(deserializer)?;
-        Self::new(number).ok_or_else(|| D::Error::custom(ParseRevisionError))
     }
 }
 

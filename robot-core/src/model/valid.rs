@@ -126,10 +126,6 @@ impl ValidDraft {
         &self.own
     }
 
-    pub(super) fn with_own(self, own: OwnValues) -> Self {
-        Self { own, ..self }
-    }
-
     /// The value of a field, except for the id and the revision. A value of another kind than the field's,
     /// which was stored before the field was defined, is none.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {

@@ -75,17 +75,17 @@ fn down_sql<B: Backend>(known: &[String]) -> String {
 
 /// Asserts that the catalogue has exactly the robots of the previous version.
 fn assert_robots_of_previous_version(catalogue: &dyn Catalogue) {
+    let without_revision = |robot: &Robot| {
+        let mut robot = serde_json::to_value(robot).unwrap();
+        robot.as_object_mut().unwrap().remove("revision");
+        robot
+    };
     let robots = catalogue.list().unwrap();
-    let robots: Vec<_> = robots
-        .into_iter()
-        .map(|robot| robot.with_revision(Revision::FIRST))
-        .collect();
     let lines = fs::read_to_string(previous("robots.ndjson")).unwrap();
-    let expected: Vec<Robot> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(robots, expected);
+    let expected = lines.lines().map(|line| line.parse().unwrap());
+    let expected: Vec<serde_json::Value> = expected.collect();
+    let robots = robots.iter().map(without_revision);
+    assert_eq!(robots.collect::<Vec<_>>(), expected);
 }
 
 fn revisions<B: Backend>(database: &B) -> Vec<String> {
