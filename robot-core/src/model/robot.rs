@@ -198,6 +198,6 @@ impl Entry {
 
 impl From<Robot> for Entry {
     fn from(robot: Robot) -> Self {
-        Self::new(robot.id, robot.values.into_name())
+        Self::new(robot.id, robot.name())
     }
 }
