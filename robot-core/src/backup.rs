@@ -42,7 +42,7 @@ pub fn backup(
     file: impl AsRef<Path>,
     existing: Existing,
 ) -> Result<Backup, BackupError> {
-    OpenOptions::new().backup_while(url, file, existing, || ControlFlow::Continue(()))
+    OpenOptions::default().backup_while(url, file, existing, || ControlFlow::Continue(()))
 }
 
 impl OpenOptions {
@@ -61,7 +61,7 @@ impl OpenOptions {
     /// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
     /// robot_core::open(&url)?;
     /// let next = || ControlFlow::Continue(());
-    /// assert_eq!(OpenOptions::new().backup_while(&url, &file, Existing::Keep, next)?.robots, 0);
+    /// assert_eq!(OpenOptions::default().backup_while(&url, &file, Existing::Keep, next)?.robots, 0);
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -114,7 +114,7 @@ impl OpenOptions {
     /// robot_core::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?;
     ///
     /// let next = |_| ControlFlow::Continue(());
-    /// let restored = OpenOptions::new().restore_backup(&file, &url, Existing::Replace, next)?;
+    /// let restored = OpenOptions::default().restore_backup(&file, &url, Existing::Replace, next)?;
     /// assert_eq!(restored.robots, 1);
     /// assert_eq!(robot_core::open(&url)?.list()?.len(), 1);
     /// # }

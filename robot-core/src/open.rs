@@ -80,10 +80,10 @@ const FEATURES: &[(&str, &[&str])] = &[
 ///     open: |_url, _options| Ok(Arc::new(MemoryCatalogue::new())),
 /// };
 /// let schemes = Schemes::new().with(mine);
-/// let catalogue = schemes.open("mine://here", &OpenOptions::new())?;
+/// let catalogue = schemes.open("mine://here", &OpenOptions::default())?;
 /// assert!(catalogue.list()?.is_empty());
 ///
-/// let error = schemes.open("ftp://here", &OpenOptions::new()).err().ok_or("opened")?;
+/// let error = schemes.open("ftp://here", &OpenOptions::default()).err().ok_or("opened")?;
 /// assert!(error.to_string().contains("mine://somewhere"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -184,7 +184,7 @@ impl Schemes {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open(url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
-    OpenOptions::new().open(url)
+    OpenOptions::default().open(url)
 }
 
 impl OpenOptions {

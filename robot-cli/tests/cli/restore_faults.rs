@@ -87,7 +87,7 @@ fn recover(folder: &Path) {
         return;
     }
     let create =
-        OpenOptions::new().open(&format!("sqlite://{}", folder.join("robots.db").display()));
+        OpenOptions::default().open(&format!("sqlite://{}", folder.join("robots.db").display()));
     assert!(create.is_err(), "an empty catalogue hides the loss");
     for suffix in ["", "-wal"] {
         let old = folder.join(format!("robots.db.replaced-1{suffix}"));
@@ -225,7 +225,7 @@ fn catalogue_created_during_a_restore_is_kept() {
         let mut files = fs::read_dir(sandbox.path()).unwrap();
         files.any(|file| file.unwrap().path().extension() == Some("part".as_ref()))
     };
-    let restored = OpenOptions::new().restore_backup(
+    let restored = OpenOptions::default().restore_backup(
         sandbox.path().join("copy.db"),
         &format!("sqlite://{}", path.display()),
         Existing::Replace,

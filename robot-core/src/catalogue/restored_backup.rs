@@ -29,7 +29,7 @@ pub struct RestoredBackup {
 /// use robot_core::{Existing, OpenOptions};
 ///
 /// let next = |_| ControlFlow::Continue(());
-/// let error = OpenOptions::new().restore_backup("copy.db", "memory:", Existing::Keep, next);
+/// let error = OpenOptions::default().restore_backup("copy.db", "memory:", Existing::Keep, next);
 /// assert!(error.unwrap_err().to_string().starts_with("a backup is restored to an SQLite file only"));
 /// ```
 #[derive(Debug, thiserror::Error)]

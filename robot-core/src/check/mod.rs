@@ -32,7 +32,7 @@ impl OpenOptions {
     /// let folder = tempfile::tempdir()?;
     /// let url = format!("sqlite://{}/robots.db", folder.path().display());
     /// robot_core::open(&url)?;
-    /// let report = OpenOptions::new().check(&url, |_, _| ControlFlow::Continue(()))?;
+    /// let report = OpenOptions::default().check(&url, |_, _| ControlFlow::Continue(()))?;
     /// assert!(report.is_passed());
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +47,11 @@ impl OpenOptions {
             let mut next = next;
             return sqlite::check(url, self, &mut next);
         }
-        let catalogue = self.clone().must_exist().open(url)?;
+        let options = Self {
+            must_exist: true,
+            ..*self
+        };
+        let catalogue = options.open(url)?;
         let mut report = check(&catalogue, next)?;
         let reason = "only SQLite files have one that can be checked";
         let skipped = |check| (check, CheckOutcome::Skipped(reason.to_owned()));

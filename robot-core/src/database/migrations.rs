@@ -176,7 +176,7 @@ fn migrate<C: Migrate>(
 }
 
 /// Fails if this version cannot read the database. It may have pending migrations: the first one that adds
-/// a column has to make the statements work without it, for `OpenOptions::unchanged`.
+/// a column has to make the statements work without it, for `Preparation::Keep`.
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     match count_applied(connection, &known::<C>()?)? {
         0 => Err(MigrationError::Failed("it is empty".into())),

@@ -148,7 +148,10 @@ fn lock_blocks_only_changes_of_the_same_robot<S: Server>() {
 /// is among them: changes that do not wait for each other may take effect in any order.
 fn lock_delays_no_change_of_the_same_batch<S: Server>() {
     let database = S::new();
-    let options = OpenOptions::new().connections(4);
+    let options = OpenOptions {
+        connections: 4,
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let locked = catalogue.add(draft("locked")).unwrap();
     let free = catalogue.add(draft("free")).unwrap();
@@ -271,9 +274,11 @@ fn deadlock_is_retried_or_reported_as_taken_name<S: Server>() {
 
 fn callers_wait_for_the_only_connection<S: Server>() {
     let database = S::new();
-    let options = OpenOptions::new()
-        .connections(1)
-        .timeout(Duration::from_secs(30));
+    let options = OpenOptions {
+        connections: 1,
+        timeout: Duration::from_secs(30),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     thread::scope(|scope| {
         for number in 0..16 {
@@ -299,9 +304,11 @@ fn unreachable_server_is_reported<S: Server>() {
     );
     assert!(!message.contains("robots:robots"), "{message}");
 
-    let options = OpenOptions::new()
-        .timeout(Duration::from_millis(300))
-        .wait_for_server();
+    let options = OpenOptions {
+        timeout: Duration::from_millis(300),
+        wait_for_server: true,
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(&url).unwrap();
     let started = Instant::now();
     for error in [

@@ -146,7 +146,12 @@ pub(crate) fn full_disk_keeps_the_catalogue_before_a_restore(run: &Run) {
         let restore = || {
             let backup = folder.path().join("robots.db");
             let next = |_| ControlFlow::Continue(());
-            OpenOptions::new().restore_backup(backup, &url(disk.path()), Existing::Replace, next)
+            OpenOptions::default().restore_backup(
+                backup,
+                &url(disk.path()),
+                Existing::Replace,
+                next,
+            )
         };
         disk.fill();
         let before = files();

@@ -275,7 +275,7 @@ mod tests {
     /// Two connections to a new catalogue.
     async fn connections<B: Backend>(variable: &str) -> [Connection<B>; 2] {
         let url = scratch_database(variable);
-        let connector = Connector::open(&url, &OpenOptions::new()).await;
+        let connector = Connector::open(&url, &OpenOptions::default()).await;
         let connector = connector.unwrap();
         [
             connector.connect().await.unwrap(),

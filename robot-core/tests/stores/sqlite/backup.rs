@@ -60,7 +60,11 @@ fn url(path: &Path) -> String {
 
 fn open(path: &Path) -> SqliteCatalogue {
     let url = url(path);
-    SqliteCatalogue::open_with(&url, &OpenOptions::new().must_exist()).unwrap()
+    let options = OpenOptions {
+        must_exist: true,
+        ..OpenOptions::default()
+    };
+    SqliteCatalogue::open_with(&url, &options).unwrap()
 }
 
 #[test]
@@ -254,7 +258,7 @@ fn failed_backup_changes_no_file() {
     }
     let stop = || ControlFlow::Break(());
     let outcome =
-        OpenOptions::new().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
+        OpenOptions::default().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
     assert!(
         matches!(outcome, Err(BackupError::Cancelled(_))),
         "{outcome:?}"
