@@ -2,16 +2,13 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-#[cfg(feature = "sqlite")]
-use crate::database::sqlite;
 use crate::{
-    catalogue::{
-        Backup, BackupError, OpenOptions, RestoreError, RestoredBackup,
-        url::{redact, scheme_of},
-    },
+    catalogue::{Backup, BackupError, OpenOptions, RestoreError, RestoredBackup, redact},
     files::Existing,
-    open::{Schemes, Storage, storage_of},
+    open::Schemes,
 };
+#[cfg(feature = "sqlite")]
+use crate::{catalogue::url::scheme_of, database::sqlite};
 
 /// Copies the catalogue in an SQLite file, as of one moment, while other programs read and write it.
 ///
@@ -72,21 +69,17 @@ impl OpenOptions {
         existing: Existing,
         next: impl FnMut() -> ControlFlow<()>,
     ) -> Result<Backup, BackupError> {
-        let unknown = || Schemes::new().unknown(scheme_of(url));
-        match storage_of(url).ok_or_else(unknown)? {
-            #[cfg(feature = "sqlite")]
-            Storage::File => {
-                let mut next = next;
-                sqlite::backup(url, self, file.as_ref(), existing, &mut next)
-            }
-            Storage::Other(remedy) => {
-                let _ = (file, existing, next);
-                Err(BackupError::NoFile {
-                    database: redact(url),
-                    remedy,
-                })
-            }
+        #[cfg(feature = "sqlite")]
+        if scheme_of(url) == "sqlite" {
+            let mut next = next;
+            return sqlite::backup(url, self, file.as_ref(), existing, &mut next);
         }
+        let _ = (file, existing, next);
+        Schemes::new().of_url(url)?;
+        Err(BackupError::NoFile {
+            database: redact(url),
+            remedy: "back up a server with its pg_dump, mariadb-dump or mysqldump",
+        })
     }
 
     /// Restores a backup to the SQLite file of a URL, unless `next` breaks. It is called with the number
@@ -128,7 +121,7 @@ impl OpenOptions {
         next: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<RestoredBackup, RestoreError> {
         #[cfg(feature = "sqlite")]
-        if let Some(Storage::File) = storage_of(url) {
+        if scheme_of(url) == "sqlite" {
             let mut next = next;
             return sqlite::restore_backup(file.as_ref(), url, self, existing, &mut next);
         }

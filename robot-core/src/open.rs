@@ -19,34 +19,15 @@ use crate::{
 /// ```
 pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
-/// Where a catalogue is, which decides how it is backed up, restored and checked.
-#[derive(Clone, Copy)]
-pub(crate) enum Storage {
-    /// In an SQLite file.
-    #[cfg(feature = "sqlite")]
-    File,
-    /// Elsewhere. It is backed up by the tool that the text names.
-    Other(&'static str),
-}
-
 /// Every store that this build contains.
-const BUILTIN: &[(Scheme, Storage)] = &[
-    (
-        MEMORY,
-        Storage::Other("it exists only in the memory of its process"),
-    ),
+const BUILTIN: &[Scheme] = &[
+    MEMORY,
     #[cfg(feature = "sqlite")]
-    (crate::database::sqlite::SCHEME, Storage::File),
+    crate::database::sqlite::SCHEME,
     #[cfg(feature = "postgres")]
-    (
-        crate::database::server::POSTGRES,
-        Storage::Other("use PostgreSQL's pg_dump"),
-    ),
+    crate::database::server::POSTGRES,
     #[cfg(feature = "mysql")]
-    (
-        crate::database::server::MYSQL,
-        Storage::Other("use the server's mariadb-dump or mysqldump"),
-    ),
+    crate::database::server::MYSQL,
 ];
 
 const MEMORY: Scheme = Scheme {
@@ -100,7 +81,7 @@ impl Schemes {
     /// The schemes of this build.
     #[must_use]
     pub fn new() -> Self {
-        Self(BUILTIN.iter().map(|(scheme, _)| *scheme).collect())
+        Self(BUILTIN.to_vec())
     }
 
     /// With one more scheme, which takes precedence over an earlier one of the same name.
@@ -201,20 +182,13 @@ impl StoreFiles {
     /// The files of the catalogue of a URL. None for a URL that names no file.
     #[must_use]
     pub fn of_url(url: &str) -> Self {
-        match storage_of(url) {
-            #[cfg(feature = "sqlite")]
-            Some(Storage::File) => crate::database::sqlite::files(url),
-            _ => Self::default(),
+        #[cfg(feature = "sqlite")]
+        if scheme_of(url) == "sqlite" {
+            return crate::database::sqlite::files(url);
         }
+        let _ = url;
+        Self::default()
     }
-}
-
-/// Where the catalogue of a URL is; `None` if its scheme is not one of this build.
-pub(crate) fn storage_of(url: &str) -> Option<Storage> {
-    let scheme = scheme_of(url);
-    let mut builtin = BUILTIN.iter();
-    let found = builtin.find(|(known, _)| known.names.contains(&scheme))?;
-    Some(found.1)
 }
 
 #[cfg(test)]

@@ -6,10 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions};
 #[cfg(feature = "sqlite")]
-use crate::{
-    database::sqlite,
-    open::{Storage, storage_of},
-};
+use crate::{catalogue::url::scheme_of, database::sqlite};
 
 pub use robots::check;
 
@@ -43,7 +40,7 @@ impl OpenOptions {
         next: impl FnMut(Check, u64) -> ControlFlow<()>,
     ) -> Result<CheckReport, CheckError> {
         #[cfg(feature = "sqlite")]
-        if let Some(Storage::File) = storage_of(url) {
+        if scheme_of(url) == "sqlite" {
             let mut next = next;
             return sqlite::check(url, self, &mut next);
         }
