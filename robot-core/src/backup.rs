@@ -2,13 +2,13 @@
 
 use std::{ops::ControlFlow, path::Path};
 
+#[cfg(feature = "sqlite")]
+use crate::{catalogue::url::scheme_of, database::sqlite};
 use crate::{
-    catalogue::{Backup, BackupError, OpenOptions, RestoreError, RestoredBackup, redact},
+    catalogue::{Backup, BackupError, OpenOptions, redact},
     files::Existing,
     open::Schemes,
 };
-#[cfg(feature = "sqlite")]
-use crate::{catalogue::url::scheme_of, database::sqlite};
 
 /// Copies the catalogue in an SQLite file, as of one moment, while other programs read and write it.
 ///
@@ -91,7 +91,7 @@ impl OpenOptions {
     /// that no change is lost. No catalogue of this process may have it open.
     ///
     /// # Errors
-    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then, as the documentation
+    /// A [`BackupError`] whose message says what to do. The catalogue is unchanged then, as the documentation
     /// of the type says.
     ///
     /// ```
@@ -119,15 +119,16 @@ impl OpenOptions {
         url: &str,
         existing: Existing,
         next: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<RestoredBackup, RestoreError> {
+    ) -> Result<Backup, BackupError> {
         #[cfg(feature = "sqlite")]
         if scheme_of(url) == "sqlite" {
             let mut next = next;
             return sqlite::restore_backup(file.as_ref(), url, self, existing, &mut next);
         }
         let _ = (file, existing, next);
-        Err(RestoreError::NoFile {
+        Err(BackupError::NoFile {
             database: redact(url),
+            remedy: "restore the backup to a file, and copy that to the database",
         })
     }
 }

@@ -113,7 +113,7 @@ pub use catalogue::{
     CheckOutcome, CheckReport, Comparison, Condition, Cursor, DefinitionConflict, Direction,
     EarlierVersion, Error, FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageItem,
     PageRequest, Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending, Place,
-    Preparation, Redefinition, Restoration, RestoreError, RestoredBackup, Result, Scheme, Sort,
+    Preparation, Redefinition, Restoration, Result, Scheme, Sort,
     Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::check;

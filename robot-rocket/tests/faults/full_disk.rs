@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, mem, ops::ControlFlow};
 
 use fastrand::Rng;
-use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
+use robot_core::{BackupError, CatalogueExt, Draft, Existing, OpenOptions};
 
 use crate::{
     calls::{call, draft},
@@ -156,7 +156,7 @@ pub(crate) fn full_disk_keeps_the_catalogue_before_a_restore(run: &Run) {
         disk.fill();
         let before = files();
         let error = restore().unwrap_err();
-        assert!(matches!(error, RestoreError::Failed { .. }), "{error}");
+        assert!(matches!(error, BackupError::Failed { .. }), "{error}");
         assert!(
             error.to_string().contains("that the disk has room"),
             "{error}"

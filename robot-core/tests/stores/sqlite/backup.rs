@@ -243,7 +243,7 @@ fn failed_backup_changes_no_file() {
         (&url(&file("missing.db")), "x.db", "there is no database"),
         (&url(&file("foreign.db")), "x.db", "foreign.db' "),
         (&url(&file("half.db")), "x.db", "half.db'"),
-        ("memory:", "x.db", "made of SQLite files only"),
+        ("memory:", "x.db", "only SQLite files are backed up"),
         (
             "postgres://robots:s3cret@127.0.0.1/robots",
             "x.db",
