@@ -113,7 +113,10 @@ pub trait CatalogueExt: Catalogue {
     /// ```
     fn patch_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
         match self.definition().validate_patch(draft, &[]) {
-            Ok(changes) => self.update_if(id, revision, changes),
+            Ok(changes) => {
+                let change = Change::Update(id, Some(revision), changes);
+                self.apply(change).map(drop)
+            }
             Err(rejection) => {
                 let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
                 if robot.revision() != revision {
@@ -230,16 +233,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Errors
     /// Those of [`Catalogue::start`].
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.apply(Change::Update(id, changes)).map(drop)
-    }
-
-    /// As [`update`](Self::update), if the robot has this revision at that moment.
-    ///
-    /// # Errors
-    /// Those of [`Catalogue::start`].
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        let change = Change::UpdateIf(id, revision, changes);
-        self.apply(change).map(drop)
+        self.apply(Change::Update(id, None, changes)).map(drop)
     }
 
     /// Removes a robot.
@@ -247,15 +241,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Errors
     /// Those of [`Catalogue::start`].
     fn delete(&self, id: RobotId) -> Result<()> {
-        self.apply(Change::Delete(id)).map(drop)
-    }
-
-    /// As [`delete`](Self::delete), if the robot has this revision at that moment.
-    ///
-    /// # Errors
-    /// Those of [`Catalogue::start`].
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.apply(Change::DeleteIf(id, revision)).map(drop)
+        self.apply(Change::Delete(id, None)).map(drop)
     }
 
     /// The robot with this id.

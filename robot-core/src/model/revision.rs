@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The number of a state of a robot: 1 when it is added, and greater by one after each change.
 ///
 /// A caller that has read a robot changes it only if it still has the same revision, by
-/// [`CatalogueExt::update_if`](crate::CatalogueExt::update_if). So the changes of other callers are not lost.
+/// [`CatalogueExt::patch_if`](crate::CatalogueExt::patch_if). So the changes of other callers are not lost.
 /// In JSON it is a number.
 ///
 /// ```

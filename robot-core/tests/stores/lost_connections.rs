@@ -116,7 +116,7 @@ fn lose_batch<S: Server>(
         let changes = vec![
             Change::Insert(valid("a")),
             Change::Insert(valid("b")),
-            Change::Update(id, valid("renamed").into()),
+            Change::Update(id, None, valid("renamed").into()),
             Change::Insert(valid("c")),
         ];
         let results = scope.spawn(|| submit_all(&catalogue, changes));

@@ -84,9 +84,9 @@ impl<C: Catalogue> Subject<'_, C> {
                 Some(field) => self.unset(self.id(order), field).map(none),
                 None => Ok(Vec::new()),
             },
-            Step::Delete(order, None) => catalogue.delete(self.id(order)).map(none),
-            Step::Delete(order, Some(revision)) => {
-                catalogue.delete_if(self.id(order), revision).map(none)
+            Step::Delete(order, revision) => {
+                let deleted = catalogue.apply(Change::Delete(self.id(order), revision));
+                deleted.map(|_| Vec::new())
             }
             Step::Together(drafts, years) => self.apply_together(drafts, years),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
@@ -192,7 +192,7 @@ impl<C: Catalogue> Subject<'_, C> {
                 year: Some(year),
                 ..Draft::default()
             };
-            Change::Update(self.id(order), ValidChanges::new(year).unwrap())
+            Change::Update(self.id(order), None, ValidChanges::new(year).unwrap())
         });
         let ids = self.catalogue.apply_all(inserts.chain(updates).collect())?;
         let added = ids.into_iter().take(added);

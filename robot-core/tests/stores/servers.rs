@@ -157,7 +157,7 @@ fn lock_delays_no_change_of_the_same_batch<S: Server>() {
     let free = catalogue.add(draft("free")).unwrap();
     let mut other = database.connect();
     other.batch_execute(&S::lock(locked.id())).unwrap();
-    let update = |robot: &Robot, name| Change::Update(robot.id(), valid(name).into());
+    let update = |robot: &Robot, name| Change::Update(robot.id(), None, valid(name).into());
     catalogue.start(update(&free, "first")).wait().unwrap();
     let mut changes = vec![update(&locked, "renamed")];
     changes.extend((0..20).map(|number| Change::Insert(valid(&number.to_string()))));
@@ -198,12 +198,12 @@ fn changes_of_a_batch_have_results_of_their_own<S: Server>() {
         &catalogue,
         [
             Change::Insert(valid("g")),
-            Change::Update(robots[0], valid("a2").into()),
-            Change::Update(robots[0], valid("a3").into()),
-            Change::Update(gone, valid("b").into()),
-            Change::Delete(robots[1]),
-            Change::Delete(robots[1]),
-            Change::Delete(gone),
+            Change::Update(robots[0], None, valid("a2").into()),
+            Change::Update(robots[0], None, valid("a3").into()),
+            Change::Update(gone, None, valid("b").into()),
+            Change::Delete(robots[1], None),
+            Change::Delete(robots[1], None),
+            Change::Delete(gone, None),
             Change::Insert(valid("c")),
         ],
     );

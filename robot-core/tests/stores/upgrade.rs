@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, Filter, OpenError, Pages, Revision, Robot,
+    Catalogue, CatalogueExt, Change, Draft, Error, Filter, OpenError, Pages, Revision, Robot,
     RobotId, http::Api,
 };
 
@@ -230,7 +230,9 @@ fn changes_by_other_programs_are_found<B: Upgrade>() {
             assert!(robots.iter().map(Robot::name).eq(found), "{statement}");
         }
         let stale = Revision::new(99).unwrap();
-        catalogue.delete_if(id(1), stale).unwrap_err();
+        catalogue
+            .apply(Change::Delete(id(1), Some(stale)))
+            .unwrap_err();
     }
     database.execute("INSERT INTO robots (name, type, year) VALUES ('Kateřina', 'droid', 1)");
     // The name is compared until it is in the search index.

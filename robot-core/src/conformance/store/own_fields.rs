@@ -238,7 +238,7 @@ fn taken_value_prevents_all_changes(catalogue: &dyn Catalogue) {
     let replaced = valid("c", r#"{"serial": "t", "weight": 0.1}"#);
     let apply = |serial: &str| {
         catalogue.apply_all(vec![
-            Change::Update(robots[0].id(), replaced.clone().into()),
+            Change::Update(robots[0].id(), None, replaced.clone().into()),
             Change::Insert(valid("d", r#"{"slot": 1}"#)),
             Change::Insert(valid("e", &format!(r#"{{"serial": "{serial}"}}"#))),
         ])
