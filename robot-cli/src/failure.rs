@@ -8,9 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{
-    BackupError, CheckOutcome, CheckReport, DefinitionConflict, Error, OpenError,
-};
+use robot_core::{BackupError, CheckReport, DefinitionConflict, Error, OpenError};
 
 use crate::printable::printable;
 
@@ -207,13 +205,11 @@ impl From<BackupError> for Failure {
 
 /// The first finding of a check that failed.
 fn first_finding(report: &CheckReport) -> String {
-    let findings = report.outcomes.iter().filter_map(|(check, outcome)| {
-        let CheckOutcome::Failed(findings) = outcome else {
-            return None;
-        };
-        Some(format!("{}: {}", check.as_str(), findings.first()?))
-    });
-    findings.take(1).collect()
+    let mut findings = report.findings.iter();
+    let first = findings.find_map(|(check, found)| Some((check, found.first()?)));
+    first.map_or_else(String::new, |(check, finding)| {
+        format!("{}: {finding}", check.as_str())
+    })
 }
 
 /// Prints the parser's message, or the help or version.

@@ -110,7 +110,7 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Comparison, Condition, Cursor, DefinitionConflict, Direction,
+    CheckReport, Comparison, Condition, Cursor, DefinitionConflict, Direction,
     EarlierVersion, Error, FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageItem,
     PageRequest, Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending, Place,
     Preparation, Redefinition, Restoration, Result, Scheme, Sort,

@@ -39,7 +39,7 @@ pub(crate) mod url;
 
 pub use backup::{Backup, BackupError};
 pub use change::Change;
-pub use check::{Check, CheckError, CheckOutcome, CheckReport};
+pub use check::{Check, CheckError, CheckReport};
 pub use condition::{Comparison, Condition};
 pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort};
 pub use define::{DefinitionConflict, Redefinition};

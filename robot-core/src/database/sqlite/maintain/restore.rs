@@ -42,7 +42,7 @@ pub(crate) fn restore_backup(
     if existing == Existing::Keep {
         must_not_exist(&target)?;
     }
-    let report = check(&url_of_backup, options, &mut |_, robots| next(robots));
+    let report = check(&url_of_backup, options, next);
     let report = report.map_err(|error| match error {
         CheckError::Cancelled => BackupError::Cancelled(target.path().to_owned()),
         CheckError::Open(error) => BackupError::Open(error),
