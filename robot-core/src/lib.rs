@@ -111,7 +111,7 @@ pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
     CheckReport, Comparison, Condition, Cursor, DefinitionConflict, Direction,
-    EarlierVersion, Error, FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageItem,
+    EarlierVersion, Error, FieldFilter, Filter, OpenError, OpenFn, OpenOptions,
     PageRequest, Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending, Place,
     Preparation, Redefinition, Restoration, Result, Scheme, Sort,
     Summary, SummaryGroup, ValueCount, redact,

@@ -127,40 +127,6 @@ pub trait CatalogueExt: Catalogue {
         }
     }
 
-    /// Checks a draft against every rule, that its name is free included, and stores nothing. By
-    /// the time it is inserted another caller may have taken the name: the store decides.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] with all rules that the draft violates; [`Error::Unavailable`],
-    /// [`Error::Store`].
-    ///
-    /// ```
-    /// use robot_core::{CatalogueExt, Draft, Error, MemoryCatalogue, Violation};
-    ///
-    /// let catalogue = MemoryCatalogue::new();
-    /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// match catalogue.check(Draft::new("R2-D2", "droid", -1)) {
-    ///     Err(Error::Rejected(violations)) => {
-    ///         assert!(violations.iter().any(|one| *one == Violation::NAME_TAKEN));
-    ///     }
-    ///     other => panic!("{other:?}"),
-    /// }
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn check(&self, draft: Draft) -> Result<ValidDraft> {
-        match self.definition().validate(draft) {
-            Ok(valid) => {
-                let definition = self.definition();
-                let value = |field| valid.value(field).map(Value::into_owned);
-                match self.taken(&definition, value, None)?.as_slice() {
-                    [] => Ok(valid),
-                    taken => Err(Violations::taken(taken).into()),
-                }
-            }
-            Err(rejection) => Err(self.violations(rejection, None)?.into()),
-        }
-    }
-
     /// All rules that a rejected draft violates, uniqueness included. `id` is the robot that the
     /// draft would replace, whose own values are free for it.
     ///

@@ -103,7 +103,7 @@ fn page<T: PageItem>(
         // One more than is returned shows whether there is a next page.
         limit: limit + 1,
     };
-    let mut robots = T::page(&service.catalogue, request)?.items;
+    let mut robots = T::page(&service.catalogue, request)?;
     let has_next = robots.len() > limit;
     robots.truncate(limit);
     let mut response = response::ok(array(&robots, query.fields()));
@@ -299,7 +299,10 @@ fn update(
     };
     let reply = Reply::to(call);
     if conditions.permit_all() && !reply.needs_robot() {
-        let updated = call.service.catalogue.start(Change::Update(id, None, changes));
+        let updated = call
+            .service
+            .catalogue
+            .start(Change::Update(id, None, changes));
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
     let update = {

@@ -148,14 +148,14 @@ impl ValidChanges {
 /// Id and name of a robot, as lists show it. A store reads it faster than a whole [`Robot`].
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, Pages};
+/// use robot_core::{Catalogue, CatalogueExt, Cursor, Draft, Filter, MemoryCatalogue, PageRequest};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// for page in Pages::new(&catalogue, "R2").entries() {
-///     for entry in page? {
-///         assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
-///     }
+/// let (filter, cursor) = (Filter::from("R2"), Cursor::default());
+/// let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10 };
+/// for entry in catalogue.entries(request)? {
+///     assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
 /// }
 /// # Ok::<(), robot_core::Error>(())
 /// ```

@@ -165,7 +165,6 @@ fn taken_values_are_reported_in_order(catalogue: &dyn Catalogue) {
     ] {
         let mut draft = with("", members);
         assert_messages(catalogue.add(draft.clone()), messages);
-        assert_messages(catalogue.check(draft.clone()), messages);
         assert_messages(catalogue.replace(third, draft.clone()), messages);
         assert_messages(catalogue.patch(third, part(members)), messages);
         let mut all = messages.to_vec();
