@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    cmp::Ordering,
     collections::BTreeSet,
     ops::{Bound, RangeBounds},
 };
@@ -59,33 +60,19 @@ pub struct FieldFilter {
 impl FieldFilter {
     fn matches(&self, robot: &Robot) -> bool {
         let value = robot.value_of(self.field);
-        let reaches = |limit: &Value<'_>| {
-            value
-                .as_ref()
-                .is_some_and(|value| value.compare(limit).is_ge())
-        };
-        let exceeds = |limit: &Value<'_>| {
-            value
-                .as_ref()
-                .is_none_or(|value| value.compare(limit).is_gt())
-        };
+        let compare = |limit: &Value<'_>| value.as_ref().map(|value| value.compare(limit));
+        let (from, to) = (self.from.as_ref(), self.to.as_ref());
         (self.any_of.is_empty() || self.any_of.contains(&value))
-            && self.from.as_ref().is_none_or(reaches)
-            && !self.to.as_ref().is_some_and(exceeds)
+            && from.is_none_or(|from| compare(from).is_some_and(Ordering::is_ge))
+            && to.is_none_or(|to| compare(to).is_some_and(Ordering::is_le))
     }
 }
 
 impl Filter {
     /// The filter that every robot meets.
     #[must_use]
-    pub const fn all() -> Self {
-        Self {
-            containing: String::new(),
-            is_folded: false,
-            words: Vec::new(),
-            searched: Vec::new(),
-            fields: Vec::new(),
-        }
+    pub fn all() -> Self {
+        Self::default()
     }
 
     /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
@@ -312,21 +299,9 @@ impl Filter {
     }
 }
 
-impl From<&str> for Filter {
-    fn from(text: &str) -> Self {
+impl<T: Into<String>> From<T> for Filter {
+    fn from(text: T) -> Self {
         Self::all().containing(text)
-    }
-}
-
-impl From<String> for Filter {
-    fn from(text: String) -> Self {
-        Self::all().containing(text)
-    }
-}
-
-impl From<&String> for Filter {
-    fn from(text: &String) -> Self {
-        Self::from(text.as_str())
     }
 }
 

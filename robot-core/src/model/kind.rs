@@ -212,20 +212,13 @@ impl Kind {
 
 /// Whether a text is a date of the Gregorian calendar: `YYYY-MM-DD`.
 pub(crate) fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let digits = |range: std::ops::Range<usize>| -> Option<u32> {
-        let digits = bytes.get(range)?;
-        let is_number = digits.iter().all(u8::is_ascii_digit);
-        str::from_utf8(digits)
-            .ok()
-            .filter(|_| is_number)?
-            .parse()
-            .ok()
+    let mut parts = text.splitn(3, '-');
+    let mut number = |length| {
+        let part = parts.next().filter(|part| part.len() == length)?;
+        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse().ok().filter(|_: &u32| is_number)
     };
-    let has_form = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
-    let (Some(year), Some(month), Some(day), true) =
-        (digits(0..4), digits(5..7), digits(8..10), has_form)
-    else {
+    let (Some(year), Some(month), Some(day)) = (number(4), number(2), number(2)) else {
         return false;
     };
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
