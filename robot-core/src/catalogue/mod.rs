@@ -41,7 +41,7 @@ pub use backup::{Backup, BackupError};
 pub use change::Change;
 pub use check::{Check, CheckError, CheckReport};
 pub use condition::{Comparison, Condition};
-pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort};
+pub use cursor::{Cursor, ParseCursorError, ParseSortError, Place, Sort};
 pub use define::{DefinitionConflict, Redefinition};
 pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, Error, OpenError, Result};

@@ -244,6 +244,15 @@ impl Field {
         self.0.member
     }
 
+    /// Whether several robots may have the same value, or none, so that a place in a list needs an id.
+    pub(crate) fn has_equals(self) -> bool {
+        match self.member() {
+            Member::Id => false,
+            Member::Name => !self.is_unique(),
+            _ => true,
+        }
+    }
+
     /// Whether an [`Entry`](crate::Entry) has this field.
     pub(crate) fn is_in_entry(self) -> bool {
         matches!(self.member(), Member::Id | Member::Name)
