@@ -19,7 +19,7 @@ use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
 /// returned. An error ends the iteration.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, Error, Filter, MemoryCatalogue, Pages};
+/// use robot_core::{CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue, Pages};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// for number in 0..25 {
@@ -32,7 +32,8 @@ use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
 /// assert_eq!(sizes?, [10, 10, 5]);
 ///
 /// // Those of some years, the newest first.
-/// let newest = Pages::new(&catalogue, Filter::all().years(2000..)).sorted("-id".parse()?);
+/// let recent = Filter::all().at_least(Field::YEAR, 2000);
+/// let newest = Pages::new(&catalogue, recent).sorted("-id".parse()?);
 /// assert_eq!(newest.flatten().flatten().count(), 25);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

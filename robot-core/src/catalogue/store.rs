@@ -220,10 +220,10 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     ///
     /// ```
-    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Filter, MemoryCatalogue};
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// assert_eq!(catalogue.count(&Filter::all().years(1978..))?, 0);
+    /// assert_eq!(catalogue.count(&Filter::all().at_least(Field::YEAR, 1978))?, 0);
     /// # Ok::<(), Error>(())
     /// ```
     fn count(&self, filter: &Filter) -> Result<u64> {

@@ -1,8 +1,6 @@
 //! Property test: every store returns the same results as the in-memory store, step by step.
 
 use proptest::{collection::vec, prelude::*, sample::select};
-use std::ops::Bound;
-
 use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Draft, Error, Field, Filter,
     MemoryCatalogue, PageRequest, Pages, Redefinition, Revision, Robot, RobotId, Sort, Summary,
@@ -396,11 +394,18 @@ fn filter() -> impl Strategy<Value = Filter> {
             filter = filter.folded();
         }
         if let Some(name) = name {
-            filter = filter.named(name);
+            filter = filter.with(Field::NAME, name);
         }
-        let bound = |year: Option<i64>| year.map_or(Bound::Unbounded, Bound::Included);
-        let filter = types.into_iter().fold(filter, Filter::of_type);
-        filter.years((bound(first), bound(last)))
+        for robot_type in types {
+            filter = filter.with(Field::TYPE, robot_type);
+        }
+        if let Some(first) = first {
+            filter = filter.at_least(Field::YEAR, first);
+        }
+        if let Some(last) = last {
+            filter = filter.at_most(Field::YEAR, last);
+        }
+        filter
     })
 }
 

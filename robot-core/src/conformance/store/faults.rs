@@ -368,7 +368,7 @@ const READS: &[Seeded] = &[
     (
         Fault::Filter(|filter| {
             let types = Field::TYPE.choices().iter().copied();
-            types.fold(filter.clone(), Filter::of_type)
+            types.fold(filter.clone(), |filter, one| filter.with(Field::TYPE, one))
         }),
         "filters_combine folded_searches_are_filtered_paged_and_counted",
     ),

@@ -333,7 +333,7 @@ fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalog
         let expected = ["Good", "good", "good ", "göod"].map(|text| (text.to_owned(), 1));
         assert_eq!(texts, expected);
         for text in state.choices() {
-            let filter = Filter::all().with(state, (*text).to_owned().into());
+            let filter = Filter::all().with(state, *text);
             let found = ok(catalogue.page(PageRequest {
                 filter: &filter,
                 cursor: &Cursor::default(),

@@ -3,7 +3,7 @@
 use std::{fs, ops::ControlFlow};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Cursor, Existing, Filter, OpenOptions, PageRequest, Preparation,
+    Catalogue, CatalogueExt, Cursor, Existing, Field, Filter, OpenOptions, PageRequest, Preparation,
 };
 
 use crate::{
@@ -43,7 +43,7 @@ fn file_of_the_previous_version_is_readable_unchanged() {
     }
     assert_eq!(names(&catalogue, "renamed"), ["renamed 20"]);
     assert_eq!(names(&catalogue, "nit 2").len(), 9);
-    let droids = Filter::all().of_type("droid");
+    let droids = Filter::all().with(Field::TYPE, "droid");
     let count = robots.iter().filter(|robot| droids.matches(robot)).count();
     assert_eq!(catalogue.count(&droids).unwrap(), count as u64);
     let by_year = Cursor::start("year".parse().unwrap());
