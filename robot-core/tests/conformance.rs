@@ -85,7 +85,10 @@ fn mysql() -> Store {
 /// Options for a server on a machine that is busy with other work.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 fn patient() -> OpenOptions {
-    OpenOptions::new().timeout(Duration::from_secs(20))
+    OpenOptions {
+        timeout: Duration::from_secs(20),
+        ..OpenOptions::default()
+    }
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> Api {

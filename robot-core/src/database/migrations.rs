@@ -14,9 +14,6 @@ use crate::catalogue::{EarlierVersion, OpenError, Preparation};
 /// do not know it take the database for one of a newer version, and do not open it either.
 const INCOMPLETE_COPY: &str = "incomplete-copy";
 
-/// The first migration of databases that programs before 0.1.0 created. Their tables are not migrated.
-const PRERELEASE: &str = "20261121000000";
-
 /// What the connection of a backend provides for its migrations.
 pub(super) trait Migrate:
     Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
@@ -45,8 +42,6 @@ pub(super) enum MigrationError {
     TooNew(String),
     /// A copy into it is not complete.
     IncompleteCopy,
-    /// A program before 0.1.0 created it.
-    Prerelease,
     /// It belongs to another program.
     Foreign,
     /// It cannot be read or changed.
@@ -78,7 +73,6 @@ impl MigrationError {
                 migration,
             },
             Self::IncompleteCopy => OpenError::IncompleteCopy { database },
-            Self::Prerelease => OpenError::Prerelease { database },
             Self::Foreign => OpenError::Foreign { database },
             Self::Failed(cause) => cannot_open(cause),
         }
@@ -176,7 +170,7 @@ fn migrate<C: Migrate>(
 }
 
 /// Fails if this version cannot read the database. It may have pending migrations: the first one that adds
-/// a column has to make the statements work without it, for `OpenOptions::unchanged`.
+/// a column has to make the statements work without it, for `Preparation::Keep`.
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     match count_applied(connection, &known::<C>()?)? {
         0 => Err(MigrationError::Failed("it is empty".into())),
@@ -212,7 +206,6 @@ fn count_applied<C: Migrate>(
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
     match applied.iter().find(|version| !known.contains(version)) {
         None => Ok(applied.len()),
-        Some(_) if applied.contains(&PRERELEASE.into()) => Err(MigrationError::Prerelease),
         Some(unknown) if *unknown == INCOMPLETE_COPY.into() => Err(MigrationError::IncompleteCopy),
         // Every program that uses Diesel has a table of this name.
         Some(_) if !known.iter().any(|version| applied.contains(version)) => {

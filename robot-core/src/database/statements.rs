@@ -273,14 +273,11 @@ pub(super) async fn apply<C: Dialect>(
 ) -> QueryResult<Result<RobotId>> {
     let (id, rows) = match change {
         Change::Insert(draft) => return connection.insert(definition, draft).await.map(assigned),
-        Change::Update(id, changes) | Change::UpdateIf(id, _, changes) => {
-            let robot = is_robot(*id, change.expected());
+        Change::Update(id, revision, changes) => {
+            let robot = is_robot(*id, *revision);
             (*id, update(connection, definition, changes, robot).await?)
         }
-        Change::Delete(id) | Change::DeleteIf(id, _) => {
-            let robot = is_robot(*id, change.expected());
-            (*id, delete(connection, robot).await?)
-        }
+        Change::Delete(id, revision) => (*id, delete(connection, is_robot(*id, *revision)).await?),
     };
     if rows > 0 {
         return Ok(Ok(id));

@@ -34,7 +34,7 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     start(call, |robots| {
         let deletes = robots.iter();
         Ok(deletes
-            .map(|robot| Change::DeleteIf(robot.id(), robot.revision()))
+            .map(|robot| Change::Delete(robot.id(), Some(robot.revision())))
             .collect())
     })
 }
@@ -49,7 +49,7 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
         let changes = check(&*catalogue, &definition, robots, changes.clone())?;
         let changed = robots.iter().filter(|_| !changes.is_empty());
         Ok(changed
-            .map(|robot| Change::UpdateIf(robot.id(), robot.revision(), changes.clone()))
+            .map(|robot| Change::Update(robot.id(), Some(robot.revision()), changes.clone()))
             .collect())
     })
 }

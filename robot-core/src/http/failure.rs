@@ -156,7 +156,7 @@ impl Failure {
         match self {
             Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
                 let mut violations = violations.iter();
-                behaviour.rejected(violations.all(|one| *one.rule() == Rule::Taken))
+                behaviour.rejected(violations.all(|one| one.rule() == Rule::Taken))
             }
             Self::Store(Error::NotRestored { .. } | Error::DefinitionConflict { .. }) => {
                 behaviour.rejected(true)

@@ -103,7 +103,7 @@ fn page<T: PageItem>(
         // One more than is returned shows whether there is a next page.
         limit: limit + 1,
     };
-    let mut robots = T::page(&service.catalogue, request)?.items;
+    let mut robots = T::page(&service.catalogue, request)?;
     let has_next = robots.len() > limit;
     robots.truncate(limit);
     let mut response = response::ok(array(&robots, query.fields()));
@@ -270,10 +270,10 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let id = call.id()?;
     let reply = Reply::to(call);
     if conditions.permit_all() {
-        let deleted = call.service.catalogue.start(Change::Delete(id));
+        let deleted = call.service.catalogue.start(Change::Delete(id, None));
         return Ok(deleted.map(move |deleted| Ok(deleted.map(|_| reply.deleted())?)));
     }
-    let delete = move |revision| Change::DeleteIf(id, revision);
+    let delete = move |revision| Change::Delete(id, Some(revision));
     let deleted = change(call, id, conditions, delete);
     Ok(deleted.map(move |deleted| deleted.map(|_| reply.deleted())))
 }
@@ -299,12 +299,15 @@ fn update(
     };
     let reply = Reply::to(call);
     if conditions.permit_all() && !reply.needs_robot() {
-        let updated = call.service.catalogue.start(Change::Update(id, changes));
+        let updated = call
+            .service
+            .catalogue
+            .start(Change::Update(id, None, changes));
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
     let update = {
         let changes = changes.clone();
-        move |revision| Change::UpdateIf(id, revision, changes.clone())
+        move |revision| Change::Update(id, Some(revision), changes.clone())
     };
     let updated = change(call, id, conditions, update);
     updated.map(move |updated| Ok(reply.robot(&changes.apply_to(&updated?))))

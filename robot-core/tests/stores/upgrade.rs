@@ -3,8 +3,8 @@
 use std::{fs, path::PathBuf};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, Field, Filter, OpenError, Pages, Revision, Robot,
-    RobotId, Rule, Violation, http::Api,
+    Catalogue, CatalogueExt, Change, Draft, Error, Filter, Pages, Revision, Robot, RobotId,
+    http::Api,
 };
 
 use crate::{
@@ -19,7 +19,6 @@ database_tests![
     statements_of_the_previous_version_succeed,
     changes_increase_the_revision,
     changes_by_other_programs_are_found,
-    database_before_0_1_0_is_not_changed,
     robots_of_a_later_type_are_shown,
 ];
 
@@ -75,17 +74,17 @@ fn down_sql<B: Backend>(known: &[String]) -> String {
 
 /// Asserts that the catalogue has exactly the robots of the previous version.
 fn assert_robots_of_previous_version(catalogue: &dyn Catalogue) {
+    let without_revision = |robot: &Robot| {
+        let mut robot = serde_json::to_value(robot).unwrap();
+        robot.as_object_mut().unwrap().remove("revision");
+        robot
+    };
     let robots = catalogue.list().unwrap();
-    let robots: Vec<_> = robots
-        .into_iter()
-        .map(|robot| robot.with_revision(Revision::FIRST))
-        .collect();
     let lines = fs::read_to_string(previous("robots.ndjson")).unwrap();
-    let expected: Vec<Robot> = lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(robots, expected);
+    let expected = lines.lines().map(|line| line.parse().unwrap());
+    let expected: Vec<serde_json::Value> = expected.collect();
+    let robots = robots.iter().map(without_revision);
+    assert_eq!(robots.collect::<Vec<_>>(), expected);
 }
 
 fn revisions<B: Backend>(database: &B) -> Vec<String> {
@@ -230,7 +229,9 @@ fn changes_by_other_programs_are_found<B: Upgrade>() {
             assert!(robots.iter().map(Robot::name).eq(found), "{statement}");
         }
         let stale = Revision::new(99).unwrap();
-        catalogue.delete_if(id(1), stale).unwrap_err();
+        catalogue
+            .apply(Change::Delete(id(1), Some(stale)))
+            .unwrap_err();
     }
     database.execute("INSERT INTO robots (name, type, year) VALUES ('Kateřina', 'droid', 1)");
     // The name is compared until it is in the search index.
@@ -238,14 +239,6 @@ fn changes_by_other_programs_are_found<B: Upgrade>() {
         let found = catalogue.count(&Filter::from("KATERINA").folded()).unwrap();
         assert_eq!(found, 1);
     }
-}
-
-fn database_before_0_1_0_is_not_changed<B: Upgrade>() {
-    let database = B::of_previous_version();
-    database.execute("UPDATE __diesel_schema_migrations SET version = '20261121000000'");
-    let error = robot_core::open(database.url()).err().unwrap();
-    assert!(matches!(error, OpenError::Prerelease { .. }), "{error}");
-    assert_eq!(database.versions(), ["20261121000000"]);
 }
 
 /// A newer server has added a type, and an older one finds robots of it.
@@ -281,11 +274,8 @@ fn robots_of_a_later_type_are_shown<B: Upgrade>() {
     let Error::Rejected(violations) = error else {
         panic!("{error:?}")
     };
-    assert!(
-        violations
-            .iter()
-            .eq([&Violation::new(Field::TYPE, Rule::NotAChoice)])
-    );
+    let message = "Value of field 'type' must be part of list: droid, mechanical, virtual";
+    assert_eq!(violations.messages(), [message]);
     let name = Draft {
         name: Some("e".to_owned()),
         ..Draft::default()

@@ -30,7 +30,7 @@ macro_rules! server_catalogue {
             /// # Errors
             /// An [`OpenError`] whose message says what to do.
             pub fn open(url: &str) -> Result<Self, OpenError> {
-                Self::open_with(url, &OpenOptions::new())
+                Self::open_with(url, &OpenOptions::default())
             }
 
             /// Opens a database with these options.

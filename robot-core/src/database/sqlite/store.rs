@@ -90,7 +90,7 @@ impl SqliteCatalogue {
     /// # Errors
     /// An [`OpenError`] whose message says what to do.
     pub fn open(url: &str) -> Result<Self, OpenError> {
-        Self::open_with(url, &OpenOptions::new())
+        Self::open_with(url, &OpenOptions::default())
     }
 
     /// Opens a file with these options.
@@ -103,11 +103,12 @@ impl SqliteCatalogue {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let url = format!("sqlite://{}/robots.db", folder.path().display());
-    /// let catalogue = SqliteCatalogue::open_with(&url, &OpenOptions::new().connections(2))?;
+    /// let options = OpenOptions { connections: 2, ..OpenOptions::default() };
+    /// let catalogue = SqliteCatalogue::open_with(&url, &options)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let preparation = options.get_preparation();
+        let preparation = options.preparation;
         let file = match preparation {
             Preparation::Keep => DatabaseFile::unchanged_from_url(url, options)?,
             _ => DatabaseFile::from_url(url, options)?,
@@ -116,7 +117,7 @@ impl SqliteCatalogue {
         let purpose = if file.is_read_only() {
             file.pin()?;
             Purpose::Read
-        } else if options.expects_file() {
+        } else if options.must_exist || preparation == Preparation::Keep {
             file.pin()?;
             Purpose::Write
         } else {
@@ -163,7 +164,7 @@ impl SqliteCatalogue {
         Self {
             reads: Arc::new(Reads {
                 pool: ReaderPool::new(&file, options.get_connections()),
-                inline: InlineReads::new(&file, options.get_workers()),
+                inline: InlineReads::new(&file, options.workers),
             }),
             definition: Arc::clone(definition),
             writer: None,

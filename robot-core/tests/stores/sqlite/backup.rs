@@ -60,7 +60,11 @@ fn url(path: &Path) -> String {
 
 fn open(path: &Path) -> SqliteCatalogue {
     let url = url(path);
-    SqliteCatalogue::open_with(&url, &OpenOptions::new().must_exist()).unwrap()
+    let options = OpenOptions {
+        must_exist: true,
+        ..OpenOptions::default()
+    };
+    SqliteCatalogue::open_with(&url, &options).unwrap()
 }
 
 #[test]
@@ -239,7 +243,7 @@ fn failed_backup_changes_no_file() {
         (&url(&file("missing.db")), "x.db", "there is no database"),
         (&url(&file("foreign.db")), "x.db", "foreign.db' "),
         (&url(&file("half.db")), "x.db", "half.db'"),
-        ("memory:", "x.db", "only in the memory of its process"),
+        ("memory:", "x.db", "only SQLite files are backed up"),
         (
             "postgres://robots:s3cret@127.0.0.1/robots",
             "x.db",
@@ -254,7 +258,7 @@ fn failed_backup_changes_no_file() {
     }
     let stop = || ControlFlow::Break(());
     let outcome =
-        OpenOptions::new().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
+        OpenOptions::default().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
     assert!(
         matches!(outcome, Err(BackupError::Cancelled(_))),
         "{outcome:?}"
