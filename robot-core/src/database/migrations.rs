@@ -14,6 +14,9 @@ use crate::catalogue::{EarlierVersion, OpenError, Preparation};
 /// do not know it take the database for one of a newer version, and do not open it either.
 const INCOMPLETE_COPY: &str = "incomplete-copy";
 
+/// The first migration of databases that programs before 0.1.0 created. Their tables are not migrated.
+const PRERELEASE: &str = "20261121000000";
+
 /// What the connection of a backend provides for its migrations.
 pub(super) trait Migrate:
     Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
@@ -42,6 +45,8 @@ pub(super) enum MigrationError {
     TooNew(String),
     /// A copy into it is not complete.
     IncompleteCopy,
+    /// A program before 0.1.0 created it.
+    Prerelease,
     /// It belongs to another program.
     Foreign,
     /// It cannot be read or changed.
@@ -73,6 +78,7 @@ impl MigrationError {
                 migration,
             },
             Self::IncompleteCopy => OpenError::IncompleteCopy { database },
+            Self::Prerelease => OpenError::Prerelease { database },
             Self::Foreign => OpenError::Foreign { database },
             Self::Failed(cause) => cannot_open(cause),
         }
@@ -206,6 +212,7 @@ fn count_applied<C: Migrate>(
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
     match applied.iter().find(|version| !known.contains(version)) {
         None => Ok(applied.len()),
+        Some(_) if applied.contains(&PRERELEASE.into()) => Err(MigrationError::Prerelease),
         Some(unknown) if *unknown == INCOMPLETE_COPY.into() => Err(MigrationError::IncompleteCopy),
         // Every program that uses Diesel has a table of this name.
         Some(_) if !known.iter().any(|version| applied.contains(version)) => {

@@ -3,8 +3,8 @@
 use std::{fs, path::PathBuf};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Draft, Error, Filter, Pages, Revision, Robot, RobotId,
-    http::Api,
+    Catalogue, CatalogueExt, Change, Draft, Error, Filter, OpenError, Pages, Revision, Robot,
+    RobotId, http::Api,
 };
 
 use crate::{
@@ -19,6 +19,7 @@ database_tests![
     statements_of_the_previous_version_succeed,
     changes_increase_the_revision,
     changes_by_other_programs_are_found,
+    database_before_0_1_0_is_not_changed,
     robots_of_a_later_type_are_shown,
 ];
 
@@ -239,6 +240,14 @@ fn changes_by_other_programs_are_found<B: Upgrade>() {
         let found = catalogue.count(&Filter::from("KATERINA").folded()).unwrap();
         assert_eq!(found, 1);
     }
+}
+
+fn database_before_0_1_0_is_not_changed<B: Upgrade>() {
+    let database = B::of_previous_version();
+    database.execute("UPDATE __diesel_schema_migrations SET version = '20261121000000'");
+    let error = robot_core::open(database.url()).err().unwrap();
+    assert!(matches!(error, OpenError::Prerelease { .. }), "{error}");
+    assert_eq!(database.versions(), ["20261121000000"]);
 }
 
 /// A newer server has added a type, and an older one finds robots of it.
