@@ -22,8 +22,6 @@ pub(super) const LIMIT_MAXIMUM: usize = 1000;
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) value: Value,
-    /// What it means, for people.
-    pub(super) text: &'static str,
 }
 
 /// The value of a parameter.
@@ -32,13 +30,6 @@ pub(super) enum Value {
     Text,
     /// `true` or `false`.
     Flag,
-    /// The number of robots on a page.
-    Limit,
-    Sort,
-    /// Names of fields, separated by commas.
-    Fields,
-    /// The name of a field whose values are counted.
-    By,
     /// The value of a field.
     Condition(Condition),
     /// One of these texts.
@@ -60,33 +51,16 @@ impl Parameter {
     }
 }
 
-const fn parameter(name: &'static str, value: Value, text: &'static str) -> Parameter {
-    Parameter { name, value, text }
+const fn parameter(name: &'static str, value: Value) -> Parameter {
+    Parameter { name, value }
 }
 
-const FIELDS: Parameter = parameter(
-    "fields",
-    Value::Fields,
-    "The fields of each robot, each once, in this order, separated by commas. Default: `id,name`, all at `/v1`, and all but `revision` in exports.",
-);
-const CONTAINING: Parameter = parameter(
-    "containing",
-    Value::Text,
-    "Only robots whose name contains this text, as in a search.",
-);
-const FOLD: Parameter = parameter(
-    "fold",
-    Value::Flag,
-    "Whether the text is compared without case and diacritics: `katerina` finds `Kateřina`.",
-);
+const FIELDS: Parameter = parameter("fields", Value::Text);
+const CONTAINING: Parameter = parameter("containing", Value::Text);
+const FOLD: Parameter = parameter("fold", Value::Flag);
 const FORMATS: Value = Value::OneOf(&["csv", "json", "ndjson"]);
 
-const WORDS: Parameter = parameter(
-    "q",
-    Value::Text,
-    "Only robots of which the name, or a field that searches include, contains each of these words, \
-     up to 16, without case and diacritics.",
-);
+const WORDS: Parameter = parameter("q", Value::Text);
 
 /// The parameters of an operation.
 pub(super) struct Parameters {
@@ -116,48 +90,26 @@ impl Parameters {
 
     /// All parameters in a catalogue with this definition.
     pub(super) fn all(&self, definition: &Definition) -> impl Iterator<Item = Parameter> {
-        let conditions = [Condition::ID].into_iter().chain(definition.conditions());
-        let conditions = conditions.filter(|_| self.has_conditions);
+        let conditions = conditions(definition).filter(|_| self.has_conditions);
         let conditions = conditions.map(|condition| Parameter {
             name: condition.name(),
             value: Value::Condition(condition),
-            text: "",
         });
         conditions.chain(self.others.iter().copied())
     }
 }
 
-const LIMIT: Parameter = parameter(
-    "limit",
-    Value::Limit,
-    "One page of this many robots. Default: all of them, at `/v1` 100.",
-);
-const AFTER: Parameter = parameter(
-    "after",
-    Value::Text,
-    "Only robots whose name is greater, by bytes.",
-);
-const CURSOR: Parameter = parameter(
-    "cursor",
-    Value::Text,
-    "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
-);
-const SORT: Parameter = parameter(
-    "sort",
-    Value::Sort,
-    "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
-     value are in the order of their ids, those without a value are last.",
-);
-const COUNT: Parameter = parameter(
-    "count",
-    Value::Flag,
-    "Whether the reply has the header `X-Total-Count`.",
-);
-const BY: Parameter = parameter(
-    "by",
-    Value::By,
-    "Counts robots by the values of this field, of dates by their years. Default: by type and decade.",
-);
+/// The conditions for the fields of robots.
+pub(super) fn conditions(definition: &Definition) -> impl Iterator<Item = Condition> {
+    [Condition::ID].into_iter().chain(definition.conditions())
+}
+
+const LIMIT: Parameter = parameter("limit", Value::Text);
+const AFTER: Parameter = parameter("after", Value::Text);
+const CURSOR: Parameter = parameter("cursor", Value::Text);
+const SORT: Parameter = parameter("sort", Value::Text);
+const COUNT: Parameter = parameter("count", Value::Flag);
+const BY: Parameter = parameter("by", Value::Text);
 
 /// The parameters of a list.
 pub(super) const LIST: Parameters = Parameters::with_conditions(&[
@@ -180,27 +132,14 @@ pub(super) const NONE: Parameters = Parameters::new(&[]);
 /// The parameters of an export.
 pub(super) const EXPORT: Parameters = Parameters::with_conditions(&[
     FIELDS,
-    parameter(
-        "format",
-        FORMATS,
-        "The format of the file. Default: `ndjson`.",
-    ),
-    parameter(
-        "spreadsheet",
-        Value::Flag,
-        "Whether names that a spreadsheet would interpret as formulas begin with an apostrophe; \
-             only for `csv`.",
-    ),
+    parameter("format", FORMATS),
+    parameter("spreadsheet", Value::Flag),
     CONTAINING,
     FOLD,
     WORDS,
 ]);
 
-const DRY_RUN: Parameter = parameter(
-    "dry_run",
-    Value::Flag,
-    "Whether everything is checked, and nothing stored.",
-);
+const DRY_RUN: Parameter = parameter("dry_run", Value::Flag);
 
 /// The parameters of a change of all robots that meet conditions.
 pub(super) const BULK: Parameters = Parameters {
@@ -211,56 +150,18 @@ pub(super) const BULK: Parameters = Parameters {
 
 /// The parameters of an import.
 pub(super) const IMPORT: Parameters = Parameters::new(&[
-    parameter(
-        "format",
-        FORMATS,
-        "The format of the body. Default: that of the `Content-Type`.",
-    ),
-    parameter(
-        "on_conflict",
-        Value::OneOf(OnConflict::NAMES),
-        "What happens to a record whose name is taken: it fails (default), is skipped, or replaces all \
-         values of the robot.",
-    ),
-    parameter(
-        "match",
-        Value::OneOf(&["name", "id"]),
-        "By what a record finds the robot that it changes: `name`, as `on_conflict=replace`, or `id`. \
-         With `id`, the robot can get another name, and keeps the values of which the record has no \
-         column or member; a record without an id adds a robot.",
-    ),
-    parameter(
-        "columns",
-        Value::Text,
-        "The fields that columns or members stand for, as a JSON object such as \
-         `{\"Accession No\":\"accession\",\"Notes\":null}`; `null` leaves a column out. Other columns \
-         stand for the field of this name or title.",
-    ),
-    parameter(
-        "propose",
-        Value::Flag,
-        "Whether nothing is stored, and the reply has the definition that the file needs.",
-    ),
-    parameter(
-        "choices",
-        Value::Flag,
-        "Whether a proposal makes choices of texts that are few and repeated.",
-    ),
+    parameter("format", FORMATS),
+    parameter("on_conflict", Value::OneOf(OnConflict::NAMES)),
+    parameter("match", Value::OneOf(&["name", "id"])),
+    parameter("columns", Value::Text),
+    parameter("propose", Value::Flag),
+    parameter("choices", Value::Flag),
     DRY_RUN,
-    parameter(
-        "atomic",
-        Value::Flag,
-        "Whether all records are stored, up to 10,000, or none if one of them fails.",
-    ),
+    parameter("atomic", Value::Flag),
 ]);
 
 /// The parameters of a change of the definition.
-pub(super) const DEFINE: Parameters = Parameters::new(&[parameter(
-    "drop_values",
-    Value::Flag,
-    "Whether the values of fields that are removed, or that get another type, are dropped. Otherwise robots \
-     with such values exclude the change.",
-)]);
+pub(super) const DEFINE: Parameters = Parameters::new(&[parameter("drop_values", Value::Flag)]);
 
 /// The message about an invalid parameter.
 pub(super) type Message = Cow<'static, str>;
