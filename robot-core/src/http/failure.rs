@@ -149,6 +149,11 @@ fn store_message(error: &Error) -> String {
 }
 
 impl Failure {
+    /// [`Failure::Malformed`], with this message.
+    pub(super) fn malformed(message: impl Into<Message>) -> Self {
+        Self::Malformed(vec![message.into()])
+    }
+
     /// The status code.
     #[must_use]
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
