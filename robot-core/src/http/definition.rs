@@ -13,7 +13,7 @@ use super::{
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Error, Pending, Redefinition},
+    catalogue::{Catalogue, Pending, Redefinition},
     model::Definition,
 };
 
@@ -21,21 +21,13 @@ use crate::{
 pub(super) fn get(call: &Call<'_>) -> Started {
     let conditions = Conditions::of_read(call.headers())?;
     let revision = call.definition.revision();
-    conditions.match_revision(revision).map_err(of_definition)?;
+    conditions.match_revision(revision)?;
     let response = if conditions.excludes(revision) {
         response::whole(StatusCode::NOT_MODIFIED, Vec::new())
     } else {
         response::ok(render::json(&*call.definition))
     };
     Ok(Pending::ready(Ok(tagged(response, revision))))
-}
-
-/// The conditions of requests are the same as those for robots, but the messages are not.
-fn of_definition(failure: Failure) -> Failure {
-    match failure {
-        Failure::Stale | Failure::Excluded => Error::DefinitionStale.into(),
-        failure => failure,
-    }
 }
 
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
@@ -57,7 +49,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     Ok(Pending::blocking(move || {
         if !conditions.permit_all() {
             let present = catalogue.definition().revision();
-            conditions.permit_change(present).map_err(of_definition)?;
+            conditions.permit_change(present)?;
             redefinition = redefinition.if_revision(present);
         }
         let defined = catalogue.define(redefinition)?;

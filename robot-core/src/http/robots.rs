@@ -191,8 +191,7 @@ fn found(
     behaviour: Behaviour,
 ) -> HandlerResult {
     let revision = robot.revision();
-    let matched = conditions.match_revision(revision);
-    matched.map_err(|_| Failure::StaleRead)?;
+    conditions.match_revision(revision)?;
     if conditions.excludes(revision) {
         return Ok(tagged(
             response::whole(StatusCode::NOT_MODIFIED, Vec::new()),
