@@ -216,12 +216,6 @@ impl Filter {
         &self.fields
     }
 
-    /// The least and the greatest value of a field.
-    #[cfg(feature = "http")]
-    pub(crate) fn of_field(&self, field: Field) -> Option<&FieldFilter> {
-        self.fields.iter().find(|one| one.field == field)
-    }
-
     /// Whether a robot meets the filter.
     ///
     /// ```

@@ -682,7 +682,7 @@ fn definition_needs_the_token_that_reading_needs() {
     visit.press_on("Remove Hideout");
     visit.wait_for_text(
         "#token",
-        "This token does not permit changes of the definition",
+        "This token does not permit to define",
     );
     visit.wait_for_focus("Token");
     visit.press(&format!("robots_definer{ENTER}"));
