@@ -100,41 +100,43 @@ impl Access {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Checks the credentials of a request (the header `Authorization`); see [`Rules::check`].
-    pub(super) fn check(
-        &self,
-        credentials: Option<&str>,
-        needed: Permission,
-    ) -> (SentToken, Result<(), AccessError>) {
+    /// The client that sent these credentials (the header `Authorization`). They are ignored if there are no tokens.
+    pub(super) fn client(&self, credentials: Option<&str>) -> Client {
         let rules = self.rules();
-        let presented = credentials.filter(|_| !rules.tokens.is_empty());
-        let Some(text) = presented.and_then(bearer) else {
-            let is_permitted = rules.anonymous >= Some(needed);
-            let permitted = is_permitted.then_some(()).ok_or(AccessError::NoToken);
-            return (SentToken::default(), permitted);
+        let sent = credentials.filter(|_| !rules.tokens.is_empty());
+        let Some(text) = sent.and_then(bearer) else {
+            return Client::Anonymous(rules.anonymous);
         };
         let hash = hash(text);
-        let token = rules.find(&hash);
-        let sent = SentToken {
-            name: token.and_then(|token| token.name.clone()),
-            unknown: token.is_none().then(|| fingerprint(&hash)),
-        };
-        let permitted = match token {
-            None => Err(AccessError::UnknownToken),
-            Some(token) if token.permission < needed => Err(AccessError::Insufficient(needed)),
-            Some(_) => Ok(()),
-        };
-        (sent, permitted)
+        match rules.find(&hash) {
+            Some(token) => Client::Known(token.permission, token.name.clone()),
+            None => Client::Unknown(fingerprint(&hash)),
+        }
     }
 }
 
-/// The token of a request, as logs show it.
-#[derive(Debug, Default)]
-pub(super) struct SentToken {
-    /// The name of a known token, also of one that permits too little.
-    pub(super) name: Option<TokenName>,
-    /// The [fingerprint](AccessToken::fingerprint) of an unknown token.
-    pub(super) unknown: Option<String>,
+/// The client that sent a request, by its token.
+#[derive(Debug)]
+pub(super) enum Client {
+    /// A client without a token, and its permission.
+    Anonymous(Option<Permission>),
+    /// The permission and the name of its token.
+    Known(Permission, Option<TokenName>),
+    /// The [fingerprint](AccessToken::fingerprint) of its token, which is not known.
+    Unknown(String),
+}
+
+impl Client {
+    /// An error unless the client has this permission.
+    pub(super) fn check(&self, needed: Permission) -> Result<(), AccessError> {
+        match self {
+            Self::Anonymous(permission) if *permission >= Some(needed) => Ok(()),
+            Self::Anonymous(_) => Err(AccessError::NoToken),
+            Self::Known(permission, _) if *permission >= needed => Ok(()),
+            Self::Known(..) => Err(AccessError::Insufficient(needed)),
+            Self::Unknown(_) => Err(AccessError::UnknownToken),
+        }
+    }
 }
 
 impl Rules {
@@ -216,7 +218,7 @@ mod tests {
         credentials: Option<&str>,
         needed: Permission,
     ) -> Result<(), AccessError> {
-        access.check(credentials, needed).1
+        access.client(credentials).check(needed)
     }
 
     fn access(anonymous: Option<Permission>) -> Access {
@@ -239,34 +241,25 @@ mod tests {
     }
 
     #[test]
-    fn check_returns_the_name_of_the_token() {
+    fn client_is_named_by_its_token() {
         let named = AccessToken::of(READER, Permission::Read).named("ci".parse().unwrap());
         let unnamed = AccessToken::of(WRITER, Permission::Write);
+        let revoked = AccessToken::of("robots_revoked", Permission::Read).fingerprint();
         let access = Access::new(vec![named, unnamed], Some(Permission::Read));
-        let name = |credentials, needed| {
-            let token = access.check(credentials, needed).0;
-            token.name.map(|name| name.to_string())
-        };
-        let reader = Some("Bearer robots_reader");
-        assert_eq!(name(reader, Permission::Read).as_deref(), Some("ci"));
-        // The request is rejected, and its client known.
-        assert_eq!(name(reader, Permission::Write).as_deref(), Some("ci"));
-        for other in [None, Some("Bearer robots_writer"), Some("Bearer x")] {
-            assert_eq!(name(other, Permission::Read), None);
-        }
-    }
-
-    #[test]
-    fn check_returns_the_fingerprint_of_an_unknown_token() {
-        let access = access(None);
-        let unknown = |credentials| access.check(credentials, Permission::Read).0.unknown;
-        let revoked = AccessToken::of("robots_revoked", Permission::Read);
-        assert_eq!(
-            unknown(Some("Bearer robots_revoked")),
-            Some(revoked.fingerprint())
-        );
-        for other in [None, Some("Bearer robots_writer"), Some("Basic x")] {
-            assert_eq!(unknown(other), None);
+        for (credentials, expected) in [
+            (
+                Some("Bearer robots_reader"),
+                "Known(Read, Some(TokenName(\"ci\")))",
+            ),
+            (Some("Bearer robots_writer"), "Known(Write, None)"),
+            (
+                Some("Bearer robots_revoked"),
+                &format!("Unknown({revoked:?})"),
+            ),
+            (Some("Basic x"), "Anonymous(Some(Read))"),
+            (None, "Anonymous(Some(Read))"),
+        ] {
+            assert_eq!(format!("{:?}", access.client(credentials)), expected);
         }
     }
 

@@ -188,10 +188,9 @@ impl Api {
     /// ```
     #[must_use]
     pub fn public_definition(&self) -> Option<Arc<Definition>> {
-        let (_, permitted) = self.service.settings.access.check(None, Permission::Read);
-        permitted
-            .is_ok()
-            .then(|| self.service.catalogue.definition())
+        let client = self.service.settings.access.client(None);
+        let is_permitted = client.check(Permission::Read).is_ok();
+        is_permitted.then(|| self.service.catalogue.definition())
     }
 }
 
