@@ -23,7 +23,7 @@ use super::{
     context::ResponseContext,
     failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
     headers, origin, parameters,
-    request_body::{self, BodyError, Pieces},
+    request_body::{self, BODY_LIMIT, BodyError, Pieces},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, Handler, Operation, Route, Started},
@@ -181,16 +181,13 @@ impl Exchange {
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
     #[must_use]
     pub fn body_deadline(&self) -> Duration {
-        self.service.settings.body_deadline
+        self.service.settings.body_limits.deadline
     }
 
     /// The time limits of a streamed body.
     #[must_use]
     pub fn body_timer(&self) -> BodyTimer {
-        BodyTimer::new(
-            self.service.settings.body_deadline,
-            self.service.settings.stream_limits,
-        )
+        BodyTimer::new(self.service.settings.body_limits)
     }
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
@@ -199,11 +196,11 @@ impl Exchange {
         self.start(|handler, call| match handler {
             Handler::Bodyless(handle) => handle(call),
             Handler::Whole(handle) => {
-                let body = request_body::check(call.headers(), body);
+                let body = request_body::check(call.headers(), body, BODY_LIMIT);
                 handle(call, &body.map_err(Failure::Body)?)
             }
             Handler::Streamed(handle) => {
-                let body = request_body::check_length(call.headers(), body);
+                let body = request_body::check(call.headers(), body, usize::MAX);
                 handle(call, body.map(in_one_piece))
             }
         })

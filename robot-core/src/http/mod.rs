@@ -39,7 +39,7 @@
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
 //! | `token` | access tokens: their hashes, names and permissions |
 //! | `behaviour` | how `/api` and `/v1` differ |
-//! | `body_timer` | the time limits of streamed bodies |
+//! | `body_timer` | the time limits of bodies |
 //! | `headers`, `request_body`, `response` | headers and bodies of requests, and responses |
 //! | `request_id` | [`RequestId`], by which a response is found in the log |
 
@@ -77,7 +77,7 @@ pub use crate::model::similar;
 pub use access::{Access, AccessError};
 pub use api::{Api, ApiSettings, Apis};
 pub use behaviour::{Behaviour, ParseBehaviourError};
-pub use body_timer::{BodyTimer, StreamLimits};
+pub use body_timer::{BodyLimits, BodyTimer};
 pub use context::refusal;
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;

@@ -9,7 +9,7 @@ use std::{
 use robot_core::{
     StoreFiles,
     http::{
-        Access, AccessToken, ApiSettings, Behaviour, Hosts, Origin, Permission, StreamLimits,
+        Access, AccessToken, ApiSettings, Behaviour, BodyLimits, Hosts, Origin, Permission,
         TokenName,
     },
 };
@@ -66,7 +66,7 @@ impl Settings {
             hosts: hosts(reader),
             access: access(reader),
             origins: origins(reader),
-            stream_limits: stream_limits(reader),
+            body_limits: body_limits(reader),
             ..ApiSettings::default()
         };
         let static_dir = static_dir(reader);
@@ -128,8 +128,8 @@ fn origins(reader: &mut Reader<'_>) -> Vec<Origin> {
     origins.unwrap_or_default()
 }
 
-fn stream_limits(reader: &mut Reader<'_>) -> StreamLimits {
-    let mut limits = StreamLimits::default();
+fn body_limits(reader: &mut Reader<'_>) -> BodyLimits {
+    let mut limits = BodyLimits::default();
     limits.timeout = reader.seconds("import_timeout", limits.timeout);
     limits.minimum_rate = reader.get_or(
         "import_minimum_rate",
