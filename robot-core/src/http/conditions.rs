@@ -1,8 +1,12 @@
 //! Conditional requests (RFC 9110, section 13): a robot's revision as its entity tag.
 
-use ::http::HeaderMap;
+use ::http::{HeaderMap, StatusCode, header::ETAG};
 
-use super::{failure::Failure, headers::value};
+use super::{
+    failure::Failure,
+    headers::{split_unquoted, value},
+    response::{self, Response},
+};
 use crate::model::Revision;
 
 /// The conditions of a request. The default has none.
@@ -40,17 +44,32 @@ impl Conditions {
     }
 
     /// Whether `If-None-Match` lists the revision: a client that reads has this state already.
-    pub(super) fn excludes(&self, revision: Revision) -> bool {
+    fn excludes(&self, revision: Revision) -> bool {
         let tags = self.if_none_match.as_ref();
         tags.is_some_and(|tags| tags.include(revision))
     }
 
     /// An error if `If-Match` does not list the revision.
-    pub(super) fn match_revision(&self, revision: Revision) -> Result<(), Failure> {
+    fn match_revision(&self, revision: Revision) -> Result<(), Failure> {
         match &self.if_match {
             Some(tags) if !tags.include(revision) => Err(Failure::Stale),
             _ => Ok(()),
         }
+    }
+
+    /// The reply to a `GET` of what has this revision: its JSON, unless the client has it already.
+    pub(super) fn reply(
+        &self,
+        revision: Revision,
+        json: impl FnOnce() -> Vec<u8>,
+    ) -> Result<Response, Failure> {
+        self.match_revision(revision)?;
+        let response = if self.excludes(revision) {
+            response::whole(StatusCode::NOT_MODIFIED, Vec::new())
+        } else {
+            response::ok(json())
+        };
+        Ok(tagged(response, revision))
     }
 
     /// An error unless a robot with this revision may be changed. `If-Match` is compared first.
@@ -71,9 +90,11 @@ impl Conditions {
     }
 }
 
-/// The entity tag of a revision.
-pub(super) fn etag(revision: Revision) -> String {
-    format!("\"{revision}\"")
+/// A response with a revision.
+pub(super) fn tagged(mut response: Response, revision: Revision) -> Response {
+    let etag = format!("\"{revision}\"");
+    response::set(response.headers_mut(), ETAG, etag);
+    response
 }
 
 fn tags(headers: &HeaderMap, name: &str) -> Result<Option<Tags>, Failure> {
@@ -96,12 +117,7 @@ impl Tags {
         if value.trim_matches(WHITE_SPACE) == "*" {
             return Some(Self::Any);
         }
-        let mut is_quoted = false;
-        let tags = value.split(|character| {
-            is_quoted ^= character == '"';
-            character == ',' && !is_quoted
-        });
-        let tags = tags.map(|tag| tag.trim_matches(WHITE_SPACE));
+        let tags = split_unquoted(value, ',').map(|tag| tag.trim_matches(WHITE_SPACE));
         let revisions = tags.filter(|tag| !tag.is_empty()).map(|tag| {
             let quoted = tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"')?;
             let text = quoted.strip_suffix('"')?;
