@@ -234,27 +234,26 @@ fn challenge(error: AccessError) -> String {
 /// Logs and counts a failure of the store, unless the client has caused it.
 pub(super) fn log(error: &Error, request_id: &RequestId) {
     count_error(error);
-    match error {
-        Error::Rejected(_)
-        | Error::NotRestored { .. }
-        | Error::NotFound(_)
-        | Error::Stale(_)
-        | Error::DefinitionStale
-        | Error::DefinitionConflict { .. } => {}
-        Error::ReadOnly(cause) => tracing::warn!(%request_id, "a change was rejected: {cause}"),
-        Error::Unavailable(cause) => {
-            tracing::warn!(%request_id, "the store is unavailable: {cause}");
-        }
+    let (is_severe, text, cause) = match error {
+        Error::ReadOnly(cause) => (false, "a change was rejected", cause),
+        Error::Unavailable(cause) => (false, "the store is unavailable", cause),
         Error::RestartRequired(cause) => {
-            tracing::warn!(%request_id, "a change was rejected, because a restart is required: {cause}");
+            let text = "a change was rejected, because a restart is required";
+            (false, text, cause)
         }
-        Error::DiskFull(cause) => {
-            tracing::error!(%request_id, "the disk of the store is full; free space on it: {cause}");
-        }
-        Error::Unknown(cause) => {
-            tracing::error!(%request_id, "the outcome of a write is unknown: {cause}");
-        }
-        Error::Store(cause) => tracing::error!(%request_id, "the store failed: {cause}"),
+        Error::DiskFull(cause) => (
+            true,
+            "the disk of the store is full; free space on it",
+            cause,
+        ),
+        Error::Unknown(cause) => (true, "the outcome of a write is unknown", cause),
+        Error::Store(cause) => (true, "the store failed", cause),
+        _ => return,
+    };
+    if is_severe {
+        tracing::error!(%request_id, "{text}: {cause}");
+    } else {
+        tracing::warn!(%request_id, "{text}: {cause}");
     }
 }
 
