@@ -62,7 +62,11 @@ impl Settings {
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
         let api = ApiSettings {
-            behaviour: behaviour(reader),
+            behaviour: reader.get_or(
+                "behaviour",
+                "A (current) or B (older)",
+                Behaviour::default(),
+            ),
             hosts: hosts(reader),
             access: access(reader),
             origins: origins(reader),
@@ -98,18 +102,6 @@ impl Settings {
             _ => Ok(()),
         }
     }
-}
-
-fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
-    reader.report_default("behaviour", &Behaviour::default());
-    let behaviour = reader.get_if("behaviour", "A (current) or B (older)", |figment| {
-        figment
-            .extract_inner::<String>("behaviour")
-            .ok()?
-            .parse()
-            .ok()
-    });
-    behaviour.unwrap_or_default()
 }
 
 fn hosts(reader: &mut Reader<'_>) -> Hosts {
