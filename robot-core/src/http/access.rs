@@ -6,7 +6,6 @@ use std::{
 };
 
 use super::token::{AccessToken, Permission, TokenName, fingerprint, hash};
-use crate::model::listed;
 
 /// The permissions of all clients. Clones share them, so that [`replace`](Self::replace) also affects
 /// the [`Api`](super::Api) that has a clone.
@@ -75,7 +74,7 @@ impl Access {
     /// let access = Access::default();
     /// let clone = access.clone();
     /// access.replace(&Access::new(Vec::new(), Some(Permission::Read)));
-    /// assert_eq!(clone.to_string(), "anyone may read, no client may write and define");
+    /// assert_eq!(clone.to_string(), "read: anyone, write: 0 token(s), define: 0 token(s)");
     /// ```
     pub fn replace(&self, other: &Self) {
         let rules = other.rules();
@@ -140,19 +139,6 @@ impl Client {
 }
 
 impl Rules {
-    /// The clients that have a permission.
-    fn holders(&self, needed: Permission) -> String {
-        if self.anonymous >= Some(needed) {
-            return "anyone".to_owned();
-        }
-        let permitting = |token: &&AccessToken| token.permission >= needed;
-        match self.tokens.iter().filter(permitting).count() {
-            0 => "no client".to_owned(),
-            1 => "holders of 1 token".to_owned(),
-            count => format!("holders of {count} tokens"),
-        }
-    }
-
     /// The token with this hash that permits most, if it is known.
     ///
     /// The comparison need not take constant time: its duration reveals at most how many leading
@@ -164,15 +150,18 @@ impl Rules {
 }
 
 impl fmt::Display for Access {
-    /// Which clients have each permission: `anyone may read, holders of 2 tokens may write and define`.
+    /// The number of tokens that give each permission: `read: anyone, write: 2 token(s), define: 0 token(s)`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rules = self.rules();
-        let held = Permission::ALL.map(|needed| (rules.holders(needed), needed.name()));
-        let groups = held.chunk_by(|one, next| one.0 == next.0).map(|group| {
-            let names: Vec<_> = group.iter().map(|(_, name)| *name).collect();
-            format!("{} may {}", group[0].0, listed(&names, "and"))
+        let holders = Permission::ALL.map(|needed| {
+            if rules.anonymous >= Some(needed) {
+                return format!("{needed}: anyone");
+            }
+            let tokens = rules.tokens.iter();
+            let count = tokens.filter(|token| token.permission >= needed).count();
+            format!("{needed}: {count} token(s)")
         });
-        formatter.write_str(&groups.collect::<Vec<_>>().join(", "))
+        formatter.write_str(&holders.join(", "))
     }
 }
 
@@ -342,22 +331,25 @@ mod tests {
         let reader = || AccessToken::of(READER, Permission::Read);
         let writer = || AccessToken::of(WRITER, Permission::Write);
         for (access, text) in [
-            (Access::default(), "anyone may read, write and define"),
+            (
+                Access::default(),
+                "read: anyone, write: anyone, define: anyone",
+            ),
             (
                 access(None),
-                "holders of 2 tokens may read, holders of 1 token may write, no client may define",
+                "read: 2 token(s), write: 1 token(s), define: 0 token(s)",
             ),
             (
                 access(Some(Permission::Read)),
-                "anyone may read, holders of 1 token may write, no client may define",
+                "read: anyone, write: 1 token(s), define: 0 token(s)",
             ),
             (
                 Access::new(vec![writer(), writer()], None),
-                "holders of 2 tokens may read and write, no client may define",
+                "read: 2 token(s), write: 2 token(s), define: 0 token(s)",
             ),
             (
                 Access::new(vec![reader()], None),
-                "holders of 1 token may read, no client may write and define",
+                "read: 1 token(s), write: 0 token(s), define: 0 token(s)",
             ),
         ] {
             assert_eq!(access.to_string(), text);
