@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalogue::{DefinitionConflict, Error},
     metrics::count_error,
-    model::{Message, Rule, Violation, Violations},
+    model::{Message, Rule, Violation},
 };
 
 /// The content type of a `PATCH` (RFC 7396).
@@ -73,9 +73,6 @@ pub enum Failure {
     /// An atomic import has too many records, or too many robots are to be changed together: the message.
     #[error("{0}")]
     TooMany(String),
-    /// A change of several robots violates rules. The text names the robots.
-    #[error("{0}{1}")]
-    OfRobots(Violations, String),
     /// An import failed.
     #[error("{}", messages.join("\n"))]
     Import {
@@ -143,7 +140,7 @@ impl Failure {
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
         use StatusCode as Status;
         match self {
-            Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
+            Self::Store(Error::Rejected(violations)) => {
                 let mut violations = violations.iter();
                 behaviour.rejected(violations.all(|one| *one.rule() == Rule::Taken))
             }
@@ -187,14 +184,12 @@ impl Failure {
 
     /// The messages, with the fields that they are about.
     pub(super) fn errors(&self) -> Vec<Message> {
-        let about = |violations: &Violations, end: &str| {
-            let message =
-                |one: &Violation| Message::about(one.field().to_owned(), format!("{one}{end}"));
-            violations.iter().map(message).collect()
-        };
         match self {
-            Self::Store(Error::Rejected(violations)) => about(violations, ""),
-            Self::OfRobots(violations, robots) => about(violations, robots),
+            Self::Store(Error::Rejected(violations)) => {
+                let message =
+                    |one: &Violation| Message::about(one.field().to_owned(), one.to_string());
+                violations.iter().map(message).collect()
+            }
             Self::Malformed(messages) => messages.clone(),
             Self::Import { messages, .. } => messages.iter().cloned().map(Message::from).collect(),
             failure => vec![failure.to_string().into()],
