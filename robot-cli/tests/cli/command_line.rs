@@ -23,10 +23,7 @@ fn help_lists_commands_options_and_examples() {
             "[default: table, or by the file name]",
             "Examples:\n  robot-cli list ",
             "\n  robot-cli add R2-D2 --type droid --year 1977 ",
-            "\nRead:\n  list ",
-            "\nChange:\n  add ",
-            "\nMove data:\n  import ",
-            "\nOther:\n  token ",
+            "\nCommands:\n  add ",
             "Exit status:",
             "Stores:\n  sqlite://",
         ];
