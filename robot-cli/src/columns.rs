@@ -58,10 +58,9 @@ impl ColumnArgs {
         for pair in &self.map {
             let (heading, field) = pair
                 .rsplit_once('=')
-                .ok_or_else(|| invalid("map", PAIR, pair, format!("write it as {PAIR}")))?;
+                .ok_or_else(|| invalid("map", pair, format!("write it as {PAIR}")))?;
             if !self.define {
-                settable(field, definition)
-                    .map_err(|message| invalid("map", PAIR, pair, message))?;
+                settable(field, definition).map_err(|message| invalid("map", pair, message))?;
             }
             columns = columns.map(heading, field);
         }

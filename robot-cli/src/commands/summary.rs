@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), F
         Some(name) => {
             let countable: Vec<_> = definition.countable().collect();
             let field = find(name, "fields", &countable, Field::name);
-            let field = field.map_err(|message| invalid("by", "FIELD", name, message))?;
+            let field = field.map_err(|message| invalid("by", name, message))?;
             let counts = catalogue.value_counts(&filter, field)?.into_iter();
             let row = |(value, count)| vec![json!(value), json!(count)];
             (vec![field.name()], counts.map(row).collect())

@@ -114,13 +114,13 @@ fn wrong_values_are_usage_errors() {
     for (arguments, message) in [
         (
             "list --type toaster",
-            "the type is one of: droid, mechanical, virtual",
+            "type must be one of: droid, mechanical, virtual",
         ),
         (
             "list --sort price",
             "the order is name, -name, year, -year, id or -id",
         ),
-        ("list --year-from x", "a year is an integer from 0"),
+        ("list --year-from x", "year_from must be an integer from 0"),
         ("export --fields=name,colour", "'colour'"),
         ("list --where year=1 --year-to 2", "exclude each other"),
         ("list --where name=a --where name=b", "exclude each other"),

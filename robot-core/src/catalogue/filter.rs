@@ -196,6 +196,22 @@ impl Filter {
         self
     }
 
+    /// Whether it has a condition that excludes this one: a value and a range do, and two values of a condition that
+    /// is not [repeatable](Condition::is_repeatable).
+    #[must_use]
+    pub fn excludes(&self, condition: Condition) -> bool {
+        let Some(range) = self.of_field(condition.field()) else {
+            return false;
+        };
+        let has_value = !range.any_of.is_empty();
+        let (has_from, has_to) = (range.from.is_some(), range.to.is_some());
+        match condition.comparison() {
+            Comparison::Is => has_from || has_to || (has_value && !condition.is_repeatable()),
+            Comparison::From => has_from || has_value,
+            Comparison::To => has_to || has_value,
+        }
+    }
+
     /// Only robots with this value of a field.
     pub(crate) fn with(mut self, field: Field, value: Value<'static>) -> Self {
         self.field(field).any_of = vec![Some(value)];

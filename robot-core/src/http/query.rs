@@ -10,7 +10,7 @@ use super::{
     parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, limit, parameters},
 };
 use crate::{
-    catalogue::{Comparison, Condition, Cursor, Filter, Place, Sort},
+    catalogue::{Cursor, Filter, Place, Sort},
     model::{Definition, Field, Member, Value as FieldValue},
     transfer::{Format, RobotWriter},
 };
@@ -177,7 +177,7 @@ impl Query {
                         let message = format!("{name} must have at most {limit} different values");
                         return Err(message.into());
                     }
-                    if is_excluded(&self.filter, condition) {
+                    if self.filter.excludes(condition) {
                         let message = format!(
                             "{field} excludes {field}_from and {field}_to; give either it or them"
                         );
@@ -274,18 +274,6 @@ fn countable(name: &str, definition: &Definition) -> Result<Field, Message> {
     let fields: Vec<_> = definition.countable().collect();
     let found = fields.iter().copied().find(|field| field.name() == name);
     found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)).into())
-}
-
-/// Whether a filter has a condition that excludes this one: a value and a range do.
-fn is_excluded(filter: &Filter, condition: Condition) -> bool {
-    let Some(range) = filter.of_field(condition.field()) else {
-        return false;
-    };
-    match condition.comparison() {
-        Comparison::Is => range.from.is_some() || range.to.is_some(),
-        Comparison::From => range.from.is_some() || !range.any_of.is_empty(),
-        Comparison::To => range.to.is_some() || !range.any_of.is_empty(),
-    }
 }
 
 #[cfg(test)]
