@@ -8,9 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{
-    BackupError, CheckOutcome, CheckReport, DefinitionConflict, Error, OpenError, RestoreError,
-};
+use robot_core::{BackupError, DefinitionConflict, Error, OpenError, RestoreError};
 
 use crate::printable::printable;
 
@@ -202,39 +200,15 @@ impl From<BackupError> for Failure {
 
 impl From<RestoreError> for Failure {
     fn from(error: RestoreError) -> Self {
-        match &error {
+        match error {
             RestoreError::Exists(file) => Self::new(format_args!(
                 "'{}' exists; name another catalogue with --database, or replace the catalogue: name \
                  it, not its WAL, with --database, and add --replace",
                 file.display()
             )),
-            RestoreError::Damaged { report, .. } => {
-                Self::new(format_args!("{error}: {}", first_finding(report)))
-            }
-            RestoreError::HasWal { file, wal } => Self::new(format_args!(
-                "the backup '{0}' may be incomplete, because of its WAL '{1}'; run: robot-cli --database \
-                 sqlite://{0} backup NEW, and restore NEW",
-                file.display(),
-                wal.display()
-            )),
-            RestoreError::NoFile { database } => Self::new(format_args!(
-                "a backup is restored to an SQLite file only, and {database} is not one; use: \
-                 robot-cli copy --from sqlite://FILE --to URL"
-            )),
             error => Self::new(error),
         }
     }
-}
-
-/// The first finding of a check that failed.
-fn first_finding(report: &CheckReport) -> String {
-    let findings = report.outcomes.iter().filter_map(|(check, outcome)| {
-        let CheckOutcome::Failed(findings) = outcome else {
-            return None;
-        };
-        Some(format!("{}: {}", check.as_str(), findings.first()?))
-    });
-    findings.take(1).collect()
 }
 
 /// Prints the parser's message, or the help or version.
