@@ -79,9 +79,9 @@ fn count_and_summary_are_printed() {
         ("search hal --ignore-case --count", "1\n"),
         (
             "summary --type virtual",
-            "TYPE          DECADE      ROBOTS\n\
-             virtual           0s           1\n\
-             all                            1\n",
+            "TYPE     DECADE  COUNT\n\
+             virtual  0s          1\n\
+             all                  1\n",
         ),
         (
             "summary --containing hal --ignore-case --format csv",
@@ -89,11 +89,11 @@ fn count_and_summary_are_printed() {
         ),
         (
             "summary --by type --year-to 1977",
-            "TYPE            ROBOTS\n\
-             droid                1\n\
-             mechanical           1\n\
-             virtual              1\n\
-             all                  3\n",
+            "TYPE        COUNT\n\
+             droid           1\n\
+             mechanical      1\n\
+             virtual         1\n\
+             all             3\n",
         ),
         (
             "summary --by type --where type=virtual --format json",
