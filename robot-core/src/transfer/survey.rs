@@ -54,8 +54,6 @@ pub(super) struct Column {
     pub(super) text: Option<(Position, String)>,
     /// The first value that begins like a number, but leaves only texts as the kind of the column.
     pub(super) text_only: Option<(Position, String)>,
-    /// The place of the first value that leaves no kind.
-    pub(super) misfit: Option<Position>,
     /// The maximum number of characters.
     pub(super) length: usize,
     /// The least integer.
@@ -168,7 +166,6 @@ impl Survey {
                 kinds: ValueKind::ALL.to_vec(),
                 text: None,
                 text_only: None,
-                misfit: None,
                 length: 0,
                 least: None,
                 choices: Some(BTreeSet::new()),
@@ -209,9 +206,6 @@ impl Column {
             && text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         {
             self.text_only = Some((position, excerpt(text).into_owned()));
-        }
-        if self.kinds.is_empty() {
-            self.misfit.get_or_insert(position);
         }
         let is_integer = matches!(cell, Cell::Text(_)) || kinds.contains(&ValueKind::Integer);
         match text.parse::<i64>() {
