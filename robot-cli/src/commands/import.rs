@@ -240,7 +240,7 @@ impl Import<'_> {
         }
         // An atomic import has not stopped at a record.
         if let Some(error) = self.stop.filter(|_| !self.args.atomic) {
-            let (position, unit) = (self.position, self.position.unit());
+            let position = self.position;
             let remedy = if error.is_record_error() {
                 format!(
                     "Fix {position} and {again}, or with --keep-going to skip all records that fail"
@@ -249,7 +249,7 @@ impl Import<'_> {
                 format!("Fix the cause and {again}")
             };
             failures.push(Failure::new(format_args!(
-                "stopped at {position}; later {unit}s were not imported. {remedy}"
+                "stopped at {position}; later records were not imported. {remedy}"
             )));
         }
         if self.summary.failed > 0 {

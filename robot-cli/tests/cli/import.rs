@@ -203,7 +203,7 @@ fn import_stops_at_the_first_failure() {
             "Added 2 robots, failed 1.\n",
             format!(
                 "a.csv:4: {TYPE}\na.csv:4: The year cannot be less than zero\n\
-                 error: stopped at line 4; later lines were not imported. Fix line 4 and run the \
+                 error: stopped at line 4; later records were not imported. Fix line 4 and run the \
                  command again with --on-conflict skip, or with --keep-going to skip all records \
                  that fail\n"
             ),
@@ -214,7 +214,7 @@ fn import_stops_at_the_first_failure() {
             format!("{CSV}R2-D2,droid,1\n"),
             "Added 2 robots, failed 1.\n",
             "a.csv:4: The robot name must be unique\n\
-             error: stopped at line 4; later lines were not imported. Fix line 4 and run the \
+             error: stopped at line 4; later records were not imported. Fix line 4 and run the \
              command again with --on-conflict skip, or with --keep-going to skip all records that \
              fail\nTo skip names that are taken, add --on-conflict skip; to update their robots, \
              --on-conflict replace\n"
@@ -237,7 +237,7 @@ fn import_stops_at_the_first_failure() {
             invalid,
             "Added 1 robot, failed 1.\n",
             "a.json:3: The JSON is not valid here; nothing after it can be read\n\
-             error: stopped at line 3; later lines were not imported. Fix the cause and run the command \
+             error: stopped at line 3; later records were not imported. Fix the cause and run the command \
              again with --on-conflict skip\n"
                 .to_owned(),
             "1,1,droid,1\n",
