@@ -24,7 +24,8 @@ const COLUMN_LIMIT: usize = 1000;
 ///
 /// let file = "name,type,year,maker\nR2-D2,droid,1977,Industrial Automaton\n";
 /// let survey = Records::new(file.as_bytes(), Format::Csv).survey()?;
-/// assert_eq!(survey.unknown().collect::<Vec<_>>(), ["maker"]);
+/// let fields: Vec<_> = survey.fields(&survey.given).collect();
+/// assert_eq!(fields[2..], [("year", Some("year")), ("maker", None)]);
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 #[derive(Debug)]
@@ -121,15 +122,6 @@ impl<R: Read> Records<R> {
 }
 
 impl Survey {
-    /// The columns that the catalogue does not have, and that are not mapped to a new field.
-    pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        let columns = self.columns.iter();
-        let unknown = columns.filter(|column| {
-            column.field.is_none() && self.given.mapped(&column.heading).is_none()
-        });
-        unknown.map(|column| column.heading.as_str())
-    }
-
     /// The headings of the columns, and the names of the fields that they stand for with these columns; `None` for
     /// columns that are not stored.
     pub fn fields<'a>(
