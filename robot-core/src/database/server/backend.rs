@@ -35,6 +35,9 @@ pub(super) trait Backend: Dialect + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
 
+    /// The schemes of the URLs.
+    const SCHEMES: &'static [&'static str];
+
     /// A URL, as an example for messages.
     const EXAMPLE: &'static str;
 

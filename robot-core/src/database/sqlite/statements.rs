@@ -169,10 +169,7 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::{CatalogueExt, OpenOptions},
-        database::sqlite::{
-            SqliteCatalogue,
-            connect::{DatabaseFile, Purpose},
-        },
+        database::sqlite::connect::{DatabaseFile, Purpose},
         model::Draft,
     };
 
@@ -180,7 +177,7 @@ mod tests {
     fn insert_free_adds_all_free_names_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
-        let catalogue = SqliteCatalogue::open(&url).unwrap();
+        let catalogue = crate::open(&url).unwrap();
         let last = catalogue.add(Draft::new("taken", "droid", 1)).unwrap().id();
         let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
         let mut connection = file.connect(Purpose::Write).unwrap();

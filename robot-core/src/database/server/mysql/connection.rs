@@ -31,6 +31,8 @@ use crate::{
 impl Backend for AsyncMysqlConnection {
     type Url = MysqlUrl;
 
+    const SCHEMES: &'static [&'static str] = &["mysql"];
+
     const EXAMPLE: &'static str = "mysql://user:password@host/database";
 
     const REMEDY: &'static str =

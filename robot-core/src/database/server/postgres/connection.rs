@@ -29,6 +29,8 @@ use crate::{
 impl Backend for AsyncPgConnection {
     type Url = PostgresUrl;
 
+    const SCHEMES: &'static [&'static str] = &["postgres", "postgresql"];
+
     const EXAMPLE: &'static str = "postgres://user:password@host/database";
 
     const REMEDY: &'static str = "check user, password and database in the URL, that the user may create tables \

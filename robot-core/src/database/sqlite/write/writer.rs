@@ -318,7 +318,6 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::{Catalogue, OpenOptions},
-        database::sqlite::SqliteCatalogue,
         model::Draft,
     };
 
@@ -336,7 +335,7 @@ mod tests {
     fn panic_costs_only_its_batch() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
-        let catalogue = SqliteCatalogue::open(&url).unwrap();
+        let catalogue = crate::open(&url).unwrap();
         let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
         let mut session = WriteSession::open(&file).unwrap();
         let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
