@@ -60,14 +60,6 @@ fn hard_link_to_the_catalogue_is_not_exported_to() {
     sandbox.fails("export link.csv", &own_file("link.csv"));
     assert_eq!(fs::read(&file).unwrap(), before);
     assert_eq!(fs::read(&link).unwrap(), before);
-    // While both names exist, the catalogue is not used at all.
-    sandbox.reports(
-        "list",
-        1,
-        &["it has 2 names (hard links)", "and delete the others"],
-    );
-    fs::remove_file(link).unwrap();
-    let _ = sandbox.run("list").success();
 }
 
 #[test]

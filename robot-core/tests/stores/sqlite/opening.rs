@@ -24,24 +24,6 @@ fn symbolic_link_to_a_file_is_followed() {
     assert_eq!(target.open().get(robot.id()).unwrap(), Some(robot));
 }
 
-/// Two programs that use different names would each keep a log.
-#[cfg(unix)]
-#[test]
-fn file_with_two_names_is_not_opened() {
-    let database = Sqlite::new();
-    database.open().add(draft("a")).unwrap();
-    let link = database.folder().join("link.db");
-    fs::hard_link(database.file(), &link).unwrap();
-    for path in [&database.file(), &link] {
-        let error = open(&format!("sqlite://{}", path.display())).err().unwrap();
-        let message = error.to_string();
-        assert!(message.contains("it has 2 names (hard links)"), "{message}");
-        assert!(message.contains("-samefile"), "{message}");
-    }
-    fs::remove_file(&link).unwrap();
-    assert_eq!(database.open().list().unwrap().len(), 1);
-}
-
 /// SQLite would take an empty log for an empty database.
 #[test]
 fn file_of_another_database_is_not_opened() {
