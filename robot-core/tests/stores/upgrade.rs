@@ -244,7 +244,7 @@ fn database_before_0_1_0_is_not_changed<B: Upgrade>() {
     let database = B::of_previous_version();
     database.execute("UPDATE __diesel_schema_migrations SET version = '20261121000000'");
     let error = robot_core::open(database.url()).err().unwrap();
-    assert!(matches!(error, OpenError::Prerelease { .. }), "{error}");
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
     assert_eq!(database.versions(), ["20261121000000"]);
 }
 

@@ -131,7 +131,7 @@ pub(super) fn prepare<C: Migrate>(
         }
         Ok(())
     });
-    if let Err(MigrationError::Failed(cause)) = added {
+    if let Err(cause) = added {
         let Addition {
             missing, remedy, ..
         } = addition;

@@ -155,9 +155,7 @@ impl<B: Backend> Connector<B> {
                 .await
                 .map_err(|_| self.unreachable(NoAnswer))?
                 .map_err(|error| self.cannot_open(error.into()))?
-                .map_err(|error| {
-                    error.into_open_error(self.name.clone(), |cause| self.cannot_open(cause))
-                })?;
+                .map_err(|error| self.cannot_open(error))?;
             if !matches!(preparation, Preparation::Revert(_)) {
                 let opened = self.open_definition(&mut connection).await;
                 opened.map_err(|error| self.cannot_open(error.into()))?;
@@ -208,7 +206,10 @@ impl<B: Backend> Connector<B> {
 
     /// The error for a database that cannot be used.
     fn cannot_open(&self, cause: Box<dyn StdError + Send + Sync>) -> OpenError {
-        self.unusable(cause, B::REMEDY)
+        match cause.downcast::<OpenError>() {
+            Ok(error) => *error,
+            Err(cause) => self.unusable(cause, B::REMEDY),
+        }
     }
 
     fn unusable(&self, cause: Box<dyn StdError + Send + Sync>, remedy: &'static str) -> OpenError {

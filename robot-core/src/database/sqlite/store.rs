@@ -93,7 +93,7 @@ impl SqliteCatalogue {
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
         migrations::prepare(connection, &file.name(), preparation)
-            .map_err(|error| file.cannot_use(error))?;
+            .map_err(|error| file.cannot_open(error))?;
         file.pin()?;
         let definition = Arc::new(KnownDefinition::default());
         if !matches!(preparation, Preparation::Revert(_)) {

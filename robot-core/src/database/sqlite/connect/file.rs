@@ -21,7 +21,7 @@ use super::{
 use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
-    database::{migrations::MigrationError, slow_statements},
+    database::slow_statements,
     files::{
         StoreFiles,
         identity::{Identity, identity},
@@ -255,9 +255,13 @@ impl DatabaseFile {
         format!("'{}'", self.path.trim_start_matches("./"))
     }
 
-    /// The error for a file that cannot be opened.
+    /// The error for a file that cannot be opened, unless the cause is one already.
     pub(crate) fn cannot_open(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
         let database = self.name();
+        let cause = match cause.downcast::<OpenError>() {
+            Ok(error) => return *error,
+            Err(cause) => cause,
+        };
         if is_locked(cause.as_ref()) {
             return OpenError::Busy { database };
         }
@@ -277,11 +281,6 @@ impl DatabaseFile {
              that it is a database of robots; or name another one"
         };
         self.unusable(cause, remedy)
-    }
-
-    /// The error for a database that this version cannot use.
-    pub(crate) fn cannot_use(&self, error: MigrationError) -> OpenError {
-        error.into_open_error(self.name(), |cause| self.cannot_open(cause))
     }
 
     fn unusable(&self, cause: Box<dyn Error + Send + Sync>, remedy: &'static str) -> OpenError {
