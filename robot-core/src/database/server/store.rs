@@ -18,7 +18,7 @@ use super::{
     connector::Connector,
     errors::is_read_only,
     kind::Kind,
-    lookups::{Key, Lookups},
+    lookups::Lookups,
     pool::Pool,
     runtime::Runtime,
 };
@@ -37,8 +37,8 @@ use crate::{
         schema::{Group, SearchTexts, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
-            Grouping, Item, after_name, count, foreign_columns, has_nul, is_robot, last_id, page,
-            unindexed,
+            Grouping, Item, after_name, count, find, foreign_columns, has_nul, is_robot, last_id,
+            page, unindexed,
         },
     },
     model::{Definition, Entry, Field, Robot, RobotId},
@@ -267,14 +267,16 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        self.lookups.submit(Key::Id(id))
+        self.lookups.submit(id)
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         if name.contains('\0') {
             return Ok(None);
         }
-        self.lookups.submit(Key::Name(name.to_owned())).wait()
+        self.execute(Kind::Lookup, async |connection| {
+            find(connection.inner(), name).await
+        })
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
