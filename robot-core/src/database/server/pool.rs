@@ -29,7 +29,7 @@ use crate::{
     catalogue::{Error, Result},
     database::{
         locks::lock,
-        measuring::{CommitMetrics, QueueMetrics, rejected, retries},
+        measuring::{QueueMetrics, count_commit, rejected, retries},
     },
 };
 
@@ -63,7 +63,6 @@ pub(super) struct Pool<B: Backend> {
     timed_out: Counter,
     /// Repeated executions.
     retries: Counter,
-    commits: CommitMetrics,
 }
 
 /// The right of statements to use a connection.
@@ -155,7 +154,6 @@ impl<B: Backend> Pool<B> {
             metrics: QueueMetrics::new(queue),
             timed_out: rejected(queue, "timeout"),
             retries: retries(queue),
-            commits: CommitMetrics::new(),
         })
     }
 
@@ -193,8 +191,7 @@ impl<B: Backend> Pool<B> {
             drop(measurement);
             let result = self.keep_or_close(connection, kind, result).await;
             if matches!(kind, Kind::Change | Kind::ChangeBatch) {
-                self.commits
-                    .count(result.as_ref().map(drop).map_err(Failure::error));
+                count_commit(result.as_ref().map(drop).map_err(Failure::error));
             }
             match result {
                 Err(Failure::External(_)) if kind.is_batch() && attempts == 0 => {}
