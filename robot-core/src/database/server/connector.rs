@@ -15,7 +15,7 @@ use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{
     backend::{Backend, Purpose},
-    connect_error::{ConnectError, ConnectFailure},
+    connect_error::{ConnectError, ConnectFailure, UrlError},
     connection::Connection,
     errors::is_transient,
     store::lock_tables,
@@ -88,14 +88,13 @@ impl<B: Backend> Connector<B> {
     /// The database cannot be used, or is unreachable and the options say not to wait for it.
     pub(super) async fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
-        let invalid = |reason| OpenError::InvalidUrl {
+        let invalid = |reason: UrlError| OpenError::InvalidUrl {
             database: redact(url),
-            reason,
+            reason: reason.into_owned(),
             example: B::EXAMPLE,
         };
         let connector = Self {
-            url: B::parse(url, options.get_timeout())
-                .map_err(|error| invalid(error.to_string()))?,
+            url: B::parse(url, options.get_timeout()).map_err(invalid)?,
             name: redact(url),
             timeout: options.get_timeout(),
             slow_statement: options.get_slow_statement(),
