@@ -3,9 +3,7 @@
 use std::{fs, thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{
-    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, ValidDraft, open,
-};
+use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
 
 use crate::{
     backend::{Backend, Sqlite},
