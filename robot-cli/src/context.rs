@@ -28,7 +28,11 @@ impl Context<'_> {
 
     /// Opens the catalogue if it exists.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
-        self.options.clone().must_exist().open(&self.database)
+        let options = OpenOptions {
+            must_exist: true,
+            ..self.options
+        };
+        options.open(&self.database)
     }
 
     /// Opens the catalogue, unless it does not exist.

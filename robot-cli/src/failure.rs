@@ -8,9 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{
-    BackupError, CheckOutcome, CheckReport, DefinitionConflict, Error, OpenError, RestoreError,
-};
+use robot_core::{BackupError, CheckReport, DefinitionConflict, Error, OpenError};
 
 use crate::printable::printable;
 
@@ -190,36 +188,15 @@ impl From<OpenError> for Failure {
 
 impl From<BackupError> for Failure {
     fn from(error: BackupError) -> Self {
-        match error {
-            BackupError::Exists(file) => Self::new(format_args!(
-                "'{}' exists; name another file, or replace it with --force",
-                file.display()
-            )),
-            error => Self::new(error),
-        }
-    }
-}
-
-impl From<RestoreError> for Failure {
-    fn from(error: RestoreError) -> Self {
         match &error {
-            RestoreError::Exists(file) => Self::new(format_args!(
-                "'{}' exists; name another catalogue with --database, or replace the catalogue: name \
-                 it, not its WAL, with --database, and add --replace",
-                file.display()
-            )),
-            RestoreError::Damaged { report, .. } => {
+            BackupError::FailedCheck { report, .. } => {
                 Self::new(format_args!("{error}: {}", first_finding(report)))
             }
-            RestoreError::HasWal { file, wal } => Self::new(format_args!(
+            BackupError::HasWal { file, wal } => Self::new(format_args!(
                 "the backup '{0}' may be incomplete, because of its WAL '{1}'; run: robot-cli --database \
                  sqlite://{0} backup NEW, and restore NEW",
                 file.display(),
                 wal.display()
-            )),
-            RestoreError::NoFile { database } => Self::new(format_args!(
-                "a backup is restored to an SQLite file only, and {database} is not one; use: \
-                 robot-cli copy --from sqlite://FILE --to URL"
             )),
             error => Self::new(error),
         }
@@ -228,13 +205,11 @@ impl From<RestoreError> for Failure {
 
 /// The first finding of a check that failed.
 fn first_finding(report: &CheckReport) -> String {
-    let findings = report.outcomes.iter().filter_map(|(check, outcome)| {
-        let CheckOutcome::Failed(findings) = outcome else {
-            return None;
-        };
-        Some(format!("{}: {}", check.as_str(), findings.first()?))
-    });
-    findings.take(1).collect()
+    let mut findings = report.findings.iter();
+    let first = findings.find_map(|(check, found)| Some((check, found.first()?)));
+    first.map_or_else(String::new, |(check, finding)| {
+        format!("{}: {finding}", check.as_str())
+    })
 }
 
 /// Prints the parser's message, or the help or version.

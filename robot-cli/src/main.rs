@@ -74,7 +74,10 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let mut output = BufWriter::new(io::stdout().lock());
     let mut context = Context {
         database: arguments.database,
-        options: OpenOptions::new().timeout(Duration::from_secs(arguments.timeout)),
+        options: OpenOptions {
+            timeout: Duration::from_secs(arguments.timeout),
+            ..OpenOptions::default()
+        },
         format: Format::among(&arguments.format),
         output: &mut output,
     };

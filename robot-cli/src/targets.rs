@@ -8,7 +8,7 @@ use std::{
     io::{self, Write},
 };
 
-use robot_core::{Catalogue, CatalogueExt, Change, Filter, Pages, Revision, Robot, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Change, Field, Filter, Pages, Revision, Robot, RobotId};
 
 use crate::{
     failure::Failure,
@@ -79,7 +79,7 @@ impl<'a> Targets<'a> {
             }
         }
         for name in names {
-            if !targets.push_all(Filter::all().named(name))? {
+            if !targets.push_all(Filter::all().with(Field::NAME, name.clone()))? {
                 let failure = Failure::no_robot_with(format_args!("the name '{name}'"));
                 targets.missing.push(failure);
             }

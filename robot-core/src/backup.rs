@@ -3,14 +3,11 @@
 use std::{ops::ControlFlow, path::Path};
 
 #[cfg(feature = "sqlite")]
-use crate::database::sqlite;
+use crate::{catalogue::url::scheme_of, database::sqlite};
 use crate::{
-    catalogue::{
-        Backup, BackupError, OpenOptions, RestoreError, RestoredBackup,
-        url::{redact, scheme_of},
-    },
+    catalogue::{Backup, BackupError, OpenOptions, redact},
     files::Existing,
-    open::{Schemes, Storage, storage_of},
+    open::Schemes,
 };
 
 /// Copies the catalogue in an SQLite file, as of one moment, while other programs read and write it.
@@ -42,7 +39,7 @@ pub fn backup(
     file: impl AsRef<Path>,
     existing: Existing,
 ) -> Result<Backup, BackupError> {
-    OpenOptions::new().backup_while(url, file, existing, || ControlFlow::Continue(()))
+    OpenOptions::default().backup_while(url, file, existing, || ControlFlow::Continue(()))
 }
 
 impl OpenOptions {
@@ -61,7 +58,7 @@ impl OpenOptions {
     /// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
     /// robot_core::open(&url)?;
     /// let next = || ControlFlow::Continue(());
-    /// assert_eq!(OpenOptions::new().backup_while(&url, &file, Existing::Keep, next)?.robots, 0);
+    /// assert_eq!(OpenOptions::default().backup_while(&url, &file, Existing::Keep, next)?.robots, 0);
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -72,21 +69,17 @@ impl OpenOptions {
         existing: Existing,
         next: impl FnMut() -> ControlFlow<()>,
     ) -> Result<Backup, BackupError> {
-        let unknown = || Schemes::new().unknown(scheme_of(url));
-        match storage_of(url).ok_or_else(unknown)? {
-            #[cfg(feature = "sqlite")]
-            Storage::File => {
-                let mut next = next;
-                sqlite::backup(url, self, file.as_ref(), existing, &mut next)
-            }
-            Storage::Other(remedy) => {
-                let _ = (file, existing, next);
-                Err(BackupError::NoFile {
-                    database: redact(url),
-                    remedy,
-                })
-            }
+        #[cfg(feature = "sqlite")]
+        if scheme_of(url) == "sqlite" {
+            let mut next = next;
+            return sqlite::backup(url, self, file.as_ref(), existing, &mut next);
         }
+        let _ = (file, existing, next);
+        Schemes::new().of_url(url)?;
+        Err(BackupError::NoFile {
+            database: redact(url),
+            remedy: "back up a server with its pg_dump, mariadb-dump or mysqldump",
+        })
     }
 
     /// Restores a backup to the SQLite file of a URL, unless `next` breaks. It is called with the number
@@ -98,7 +91,7 @@ impl OpenOptions {
     /// that no change is lost. No catalogue of this process may have it open.
     ///
     /// # Errors
-    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then, as the documentation
+    /// A [`BackupError`] whose message says what to do. The catalogue is unchanged then, as the documentation
     /// of the type says.
     ///
     /// ```
@@ -114,7 +107,7 @@ impl OpenOptions {
     /// robot_core::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?;
     ///
     /// let next = |_| ControlFlow::Continue(());
-    /// let restored = OpenOptions::new().restore_backup(&file, &url, Existing::Replace, next)?;
+    /// let restored = OpenOptions::default().restore_backup(&file, &url, Existing::Replace, next)?;
     /// assert_eq!(restored.robots, 1);
     /// assert_eq!(robot_core::open(&url)?.list()?.len(), 1);
     /// # }
@@ -126,15 +119,16 @@ impl OpenOptions {
         url: &str,
         existing: Existing,
         next: impl FnMut(u64) -> ControlFlow<()>,
-    ) -> Result<RestoredBackup, RestoreError> {
+    ) -> Result<Backup, BackupError> {
         #[cfg(feature = "sqlite")]
-        if let Some(Storage::File) = storage_of(url) {
+        if scheme_of(url) == "sqlite" {
             let mut next = next;
             return sqlite::restore_backup(file.as_ref(), url, self, existing, &mut next);
         }
         let _ = (file, existing, next);
-        Err(RestoreError::NoFile {
+        Err(BackupError::NoFile {
             database: redact(url),
+            remedy: "restore the backup to a file, and copy that to the database",
         })
     }
 }

@@ -109,11 +109,10 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Comparison, Condition, Cursor, DefinitionConflict, Direction,
-    EarlierVersion, Error, FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageItem,
-    PageRequest, Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending, Place,
-    Preparation, Redefinition, Restoration, RestoreError, RestoredBackup, Result, Scheme, Sort,
-    Summary, SummaryGroup, ValueCount, redact,
+    CheckReport, Comparison, Condition, Cursor, DefinitionConflict, EarlierVersion, Error,
+    FieldFilter, Filter, OpenError, OpenFn, OpenOptions, PageRequest, Pages, ParseCursorError,
+    ParseSortError, ParseVersionError, Pending, Place, Preparation, Redefinition, Restoration,
+    Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::check;
 pub use files::{Existing, StoreFiles};

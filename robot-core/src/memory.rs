@@ -99,12 +99,12 @@ impl Robots {
         self.by_name.range(first..=last).map(|(_, robot)| robot)
     }
 
-    /// An error unless the robot has this revision.
-    fn expect(&self, id: RobotId, revision: Revision) -> Result<()> {
-        match self.by_id.get(&id) {
-            None => Err(Error::NotFound(id)),
-            Some(robot) if robot.revision() != revision => Err(Error::Stale(id)),
-            Some(_) => Ok(()),
+    /// The robot, unless it has another revision than the expected one.
+    fn expected(&self, id: RobotId, revision: Option<Revision>) -> Result<&Robot> {
+        let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
+        match revision {
+            Some(revision) if robot.revision() != revision => Err(Error::Stale(id)),
+            _ => Ok(robot),
         }
     }
 
@@ -119,38 +119,31 @@ impl Robots {
         Ok(id)
     }
 
-    fn update(&mut self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
-        let changed = changes.apply_to(robot);
-        let taken = self.taken(&changed);
-        if !taken.is_empty() {
-            return Err(Violations::taken(&taken).into());
+    fn remove(&mut self, id: RobotId) {
+        if let Some(robot) = self.by_id.remove(&id) {
+            self.by_name.remove(&(robot.name().to_owned(), id));
+            for value in values(&self.definition, &robot) {
+                self.by_value.remove(&value);
+            }
         }
-        self.remove(id);
-        self.put(Arc::new(changed));
-        Ok(())
-    }
-
-    fn remove(&mut self, id: RobotId) -> Option<Arc<Robot>> {
-        let robot = self.by_id.remove(&id)?;
-        self.by_name.remove(&(robot.name().to_owned(), id));
-        for value in values(&self.definition, &robot) {
-            self.by_value.remove(&value);
-        }
-        Some(robot)
     }
 
     fn apply(&mut self, change: Change) -> Result<RobotId> {
         match change {
             Change::Insert(draft) => self.insert(draft),
-            Change::Update(id, changes) => self.update(id, changes).map(|()| id),
-            Change::UpdateIf(id, revision, changes) => {
-                self.expect(id, revision)?;
-                self.update(id, changes).map(|()| id)
+            Change::Update(id, revision, changes) => {
+                let robot = self.expected(id, revision)?;
+                let changed = changes.apply_to(robot);
+                let taken = self.taken(&changed);
+                if !taken.is_empty() {
+                    return Err(Violations::taken(&taken).into());
+                }
+                self.remove(id);
+                self.put(Arc::new(changed));
+                Ok(id)
             }
-            Change::Delete(id) => self.remove(id).map(|_| id).ok_or(Error::NotFound(id)),
-            Change::DeleteIf(id, revision) => {
-                self.expect(id, revision)?;
+            Change::Delete(id, revision) => {
+                self.expected(id, revision)?;
                 self.remove(id);
                 Ok(id)
             }

@@ -16,9 +16,7 @@
 //! histograms have the sum of all; [`STORE_QUEUE_LENGTH`] and [`SQLITE_LOG_BYTES`] have the value of
 //! the store that changed last.
 
-use ::metrics::{
-    SharedString, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
-};
+use ::metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge};
 
 use crate::catalogue::Error;
 
@@ -101,20 +99,10 @@ impl Metric {
 
     /// Passes the description to the recorder.
     pub fn describe(&self) {
-        let (name, unit) = (self.name, self.unit());
-        let description = SharedString::const_str(self.description);
         match self.kind {
-            Kind::Counter => describe_counter!(name, unit, description),
-            Kind::Gauge => describe_gauge!(name, unit, description),
-            Kind::Histogram(_) => describe_histogram!(name, unit, description),
-        }
-    }
-
-    fn unit(&self) -> Unit {
-        match self.name.trim_end_matches("_total") {
-            name if name.ends_with("_seconds") => Unit::Seconds,
-            name if name.ends_with("_bytes") => Unit::Bytes,
-            _ => Unit::Count,
+            Kind::Counter => describe_counter!(self.name, self.description),
+            Kind::Gauge => describe_gauge!(self.name, self.description),
+            Kind::Histogram(_) => describe_histogram!(self.name, self.description),
         }
     }
 }

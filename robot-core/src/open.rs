@@ -19,34 +19,15 @@ use crate::{
 /// ```
 pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
-/// Where a catalogue is, which decides how it is backed up, restored and checked.
-#[derive(Clone, Copy)]
-pub(crate) enum Storage {
-    /// In an SQLite file.
-    #[cfg(feature = "sqlite")]
-    File,
-    /// Elsewhere. It is backed up by the tool that the text names.
-    Other(&'static str),
-}
-
 /// Every store that this build contains.
-const BUILTIN: &[(Scheme, Storage)] = &[
-    (
-        MEMORY,
-        Storage::Other("it exists only in the memory of its process"),
-    ),
+const BUILTIN: &[Scheme] = &[
+    MEMORY,
     #[cfg(feature = "sqlite")]
-    (crate::database::sqlite::SCHEME, Storage::File),
+    crate::database::sqlite::SCHEME,
     #[cfg(feature = "postgres")]
-    (
-        crate::database::server::POSTGRES,
-        Storage::Other("use PostgreSQL's pg_dump"),
-    ),
+    crate::database::server::POSTGRES,
     #[cfg(feature = "mysql")]
-    (
-        crate::database::server::MYSQL,
-        Storage::Other("use the server's mariadb-dump or mysqldump"),
-    ),
+    crate::database::server::MYSQL,
 ];
 
 const MEMORY: Scheme = Scheme {
@@ -80,10 +61,10 @@ const FEATURES: &[(&str, &[&str])] = &[
 ///     open: |_url, _options| Ok(Arc::new(MemoryCatalogue::new())),
 /// };
 /// let schemes = Schemes::new().with(mine);
-/// let catalogue = schemes.open("mine://here", &OpenOptions::new())?;
+/// let catalogue = schemes.open("mine://here", &OpenOptions::default())?;
 /// assert!(catalogue.list()?.is_empty());
 ///
-/// let error = schemes.open("ftp://here", &OpenOptions::new()).err().ok_or("opened")?;
+/// let error = schemes.open("ftp://here", &OpenOptions::default()).err().ok_or("opened")?;
 /// assert!(error.to_string().contains("mine://somewhere"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -100,7 +81,7 @@ impl Schemes {
     /// The schemes of this build.
     #[must_use]
     pub fn new() -> Self {
-        Self(BUILTIN.iter().map(|(scheme, _)| *scheme).collect())
+        Self(BUILTIN.to_vec())
     }
 
     /// With one more scheme, which takes precedence over an earlier one of the same name.
@@ -184,7 +165,7 @@ impl Schemes {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open(url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
-    OpenOptions::new().open(url)
+    OpenOptions::default().open(url)
 }
 
 impl OpenOptions {
@@ -201,20 +182,13 @@ impl StoreFiles {
     /// The files of the catalogue of a URL. None for a URL that names no file.
     #[must_use]
     pub fn of_url(url: &str) -> Self {
-        match storage_of(url) {
-            #[cfg(feature = "sqlite")]
-            Some(Storage::File) => crate::database::sqlite::files(url),
-            _ => Self::default(),
+        #[cfg(feature = "sqlite")]
+        if scheme_of(url) == "sqlite" {
+            return crate::database::sqlite::files(url);
         }
+        let _ = url;
+        Self::default()
     }
-}
-
-/// Where the catalogue of a URL is; `None` if its scheme is not one of this build.
-pub(crate) fn storage_of(url: &str) -> Option<Storage> {
-    let scheme = scheme_of(url);
-    let mut builtin = BUILTIN.iter();
-    let found = builtin.find(|(known, _)| known.names.contains(&scheme))?;
-    Some(found.1)
 }
 
 #[cfg(test)]

@@ -55,7 +55,10 @@ fn sqlite() -> Store {
 /// A store on a server, on a machine that is busy with other work.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 fn server(variable: &'static str) -> Store {
-    let patient = OpenOptions::new().timeout(Duration::from_secs(20));
+    let patient = OpenOptions {
+        timeout: Duration::from_secs(20),
+        ..OpenOptions::default()
+    };
     Store::persistent(
         move |_| scratch_database(variable),
         move |url| patient.open(url).unwrap_or_else(|error| panic!("{error}")),

@@ -195,13 +195,13 @@ fn invalid_definitions_are_refused_with_the_place() {
         {"properties":{"id":{"type":"string"}}} -> properties.id: this name has another meaning; choose another one
         {"properties":{"weight_to":{"type":"string"}}} -> properties.weight_to: this name has another meaning; choose another one
         {"properties":{"a":{}}} -> properties.a: needs a type (string, integer, number or boolean), or an enum
-        {"properties":{"a":{"type":"array"}}} -> properties.a.type: must be string, integer, number or boolean; an enum has strings
+        {"properties":{"a":{"type":"array"}}} -> properties.a.type: must be string, integer, number or boolean; an enum has strings, and the built-in fields keep their types
         {"properties":{"a":{"type":["string","null"]}}} -> properties.a.type: must be string, integer, number or boolean
-        {"properties":{"a":{"type":"integer","enum":["1"]}}} -> properties.a.type: must be string, integer, number or boolean; an enum has strings
+        {"properties":{"a":{"type":"integer","enum":["1"]}}} -> properties.a.type: must be string, integer, number or boolean; an enum has strings, and the built-in fields keep their types
         {"properties":{"a":{"enum":[1]}}} -> properties.a.enum: must be an array of strings
         {"properties":{"a":{"enum":["x",""]}}} -> properties.a.enum: choices have 1 to 255 characters
         {"properties":{"a":{"enum":["x","x"]}}} -> properties.a.enum: has 'x' twice
-        {"properties":{"a":{"enum":["x"],"maxLength":3}}} -> properties.a.maxLength: does not fit the type of the field; leave it out
+        {"properties":{"a":{"enum":["x"],"maxLength":3}}} -> properties.a.maxLength: does not fit the field, which permits type, title, description, enum, unique, index, search; leave it out
         {"properties":{"a":{"type":"string","maxLength":0}}} -> properties.a.maxLength: must be an integer from 1 to 10000
         {"properties":{"a":{"type":"string","maxLength":501,"index":true}}} -> properties.a: unique and index need a maxLength of at most 500
         {"properties":{"a":{"type":"string","format":"email"}}} -> properties.a.format: must be date or uri
@@ -209,12 +209,12 @@ fn invalid_definitions_are_refused_with_the_place() {
         {"properties":{"a":{"type":"string","minLength":1}}} -> properties.a.minLength: is not a keyword here; the keywords are type, enum, maxLength, pattern, format, minimum, maximum, unique, index, search, title and description
         {"properties":{"a":{"type":"integer","minimum":1.5}}} -> properties.a.minimum: must be an integer of 64 bits
         {"properties":{"a":{"type":"number","minimum":2,"maximum":1}}} -> properties.a.minimum: must not be greater than maximum
-        {"properties":{"a":{"type":"boolean","search":true}}} -> properties.a.search: needs a field of texts
+        {"properties":{"a":{"type":"boolean","search":true}}} -> properties.a.search: does not fit the field, which permits type, title, description, unique, index; leave it out
         {"properties":{"a":{"type":"boolean","unique":1}}} -> properties.a.unique: must be true or false
-        {"properties":{"name":{"type":"integer"}}} -> properties.name.type: must be string, or missing
+        {"properties":{"name":{"type":"integer"}}} -> properties.name.type: must be string, integer, number or boolean; an enum has strings, and the built-in fields keep their types
         {"properties":{"name":{"maxLength":20}}} -> properties.name.maxLength: must be 255, or missing
-        {"properties":{"name":{"pattern":"a"}}} -> properties.name.pattern: cannot be given for name, which permits type, title, description, maxLength, unique
-        {"properties":{"type":{"unique":true}}} -> properties.type.unique: cannot be given for type, which permits type, title, description, enum
+        {"properties":{"name":{"pattern":"a"}}} -> properties.name.pattern: does not fit the field, which permits type, title, description, maxLength, unique; leave it out
+        {"properties":{"type":{"unique":true}}} -> properties.type.unique: does not fit the field, which permits type, title, description, enum; leave it out
         {"properties":{"year":{"minimum":5,"maximum":4}}} -> properties.year.minimum: must not be greater than maximum
         {"required":["type"]} -> required: must have name, which every robot needs
         {"required":["name","maker"]} -> required: has 'maker', which is not a field

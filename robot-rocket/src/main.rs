@@ -14,7 +14,7 @@ use std::{
 
 use clap::Parser;
 use hyper::Uri;
-use robot_core::{Schemes, StoreFiles, redact};
+use robot_core::{OpenOptions, Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
@@ -185,7 +185,10 @@ fn run(figment: Figment) -> Result<(), Failure> {
         format!("cannot export traces: {error}; allow more open files (ulimit -n)")
     })?;
     let server = async {
-        let store = store.use_current_runtime();
+        let store = OpenOptions {
+            use_current_runtime: true,
+            ..store
+        };
         let name = redact(&url);
         let opened = rocket::tokio::task::spawn_blocking(move || store.open(&url)).await?;
         let catalogue =

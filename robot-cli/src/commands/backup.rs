@@ -53,6 +53,10 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         BackupError::Cancelled(_) => {
             interrupt.stopped(&format!("; '{}' is unchanged", printable(&file)))
         }
+        BackupError::Exists(file) => Failure::new(format_args!(
+            "'{}' exists; name another file, or replace it with --force",
+            file.display()
+        )),
         error => error.into(),
     })?;
     let text = format!(

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use robot_core::{CheckError, CheckOutcome, CheckReport};
+use robot_core::{CheckError, CheckReport};
 use serde_json::json;
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
     }
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "checking");
-    let report = context.options.check(&context.database, |_, robots| {
+    let report = context.options.check(&context.database, |robots| {
         if robots > 0 {
             progress.update(robots, "checked");
         }
@@ -58,21 +58,17 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
     Failure::combine(not_printed.into_iter().chain(problems))
 }
 
-/// Result and findings of a check, as programs get them.
-fn parts(outcome: &CheckOutcome) -> (&'static str, Vec<&str>) {
-    match outcome {
-        CheckOutcome::Failed(findings) => ("failed", findings.iter().map(String::as_str).collect()),
-        CheckOutcome::Skipped(reason) => ("skipped", vec![reason]),
-        _ => ("ok", Vec::new()),
-    }
+/// Result of a check, as programs get it.
+fn result(findings: &[String]) -> &'static str {
+    if findings.is_empty() { "ok" } else { "failed" }
 }
 
 fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Result<()> {
     if format == Format::Table {
         return print_lines(report, output);
     }
-    let rows = report.outcomes.iter().map(|(check, outcome)| {
-        let (result, findings) = parts(outcome);
+    let rows = report.findings.iter().map(|(check, findings)| {
+        let result = result(findings);
         vec![json!(check.as_str()), json!(result), json!(findings)]
     });
     let rows = Rows {
@@ -85,16 +81,15 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
 }
 
 fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
-    for (check, outcome) in &report.outcomes {
-        let (result, findings) = parts(outcome);
-        let mut line = format!("{}: {result}", check.as_str());
+    for (check, findings) in &report.findings {
+        let mut line = format!("{}: {}", check.as_str(), result(findings));
         if !findings.is_empty() {
             line = format!("{line}: {}", findings.join("; "));
         }
         writeln!(output, "{}", printable(&line))?;
     }
-    let outcomes = report.outcomes.iter();
-    let failed = outcomes.filter(|(_, outcome)| outcome.is_failed()).count();
+    let checks = report.findings.iter();
+    let failed = checks.filter(|(_, findings)| !findings.is_empty()).count();
     let robots = match report.robots {
         Some(count) => robot_count(count),
         None => "the robots were not read".to_owned(),

@@ -2,7 +2,7 @@
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
-    Catalogue, StoreFiles, redact,
+    Catalogue, OpenOptions, Preparation, StoreFiles, redact,
     transfer::{self, CopyError, CopyStage},
 };
 
@@ -63,7 +63,11 @@ pub(crate) fn run(
     }
     let interrupt = Interrupt::register()?;
     // A backup of an older version is not migrated.
-    let source = context.options.clone().unchanged().open(from)?;
+    let options = |preparation| OpenOptions {
+        preparation,
+        ..context.options
+    };
+    let source = options(Preparation::Keep).open(from)?;
     let mut foreign = source.foreign_columns()?;
     foreign.retain(|column| !ignore.contains(column));
     if !foreign.is_empty() {
@@ -73,7 +77,7 @@ pub(crate) fn run(
              fields (robot-cli fields add), or leave them out with --ignore \"{columns}\""
         )));
     }
-    let target = context.options.clone().begin_copy().open(to)?;
+    let target = options(Preparation::BeginCopy).open(to)?;
     let mut display = None;
     let copied = transfer::copy(&source, &target, |progress| {
         let total = Some(progress.total);
@@ -88,7 +92,7 @@ pub(crate) fn run(
     });
     drop(display);
     drop(target);
-    let end_copy = || context.options.clone().end_copy().open(to);
+    let end_copy = || options(Preparation::EndCopy).open(to);
     if let Err(CopyError::NotEmpty | CopyError::OtherDefinition { .. }) = &copied {
         // Nothing was copied. Another program may have added robots since the mark was made.
         end_copy()?;

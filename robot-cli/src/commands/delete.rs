@@ -51,11 +51,7 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let filter = is_filtered.then_some(filter);
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
     let verb = ["Delete", "deleting"];
-    let (deleted, mut failures) = targets.apply(&args.confirmation, verb, |id, revision| {
-        revision.map_or(Change::Delete(id), |revision| {
-            Change::DeleteIf(id, revision)
-        })
-    })?;
+    let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
     if context.print_format() == Format::Table
         && let Err(error) = print_deleted(&deleted, context.output)
     {

@@ -1,7 +1,7 @@
 //! `migrate`: the tables of a catalogue, as an earlier version of the program has them.
 
 use clap::Args;
-use robot_core::{EarlierVersion, redact};
+use robot_core::{EarlierVersion, OpenOptions, Preparation, redact};
 
 use crate::{context::Context, failure::Failure, terminal::ConfirmationArgs};
 
@@ -23,7 +23,11 @@ pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), F
     let question = format!("Revert the tables of {database}?");
     args.confirmation
         .confirm("migrating", || Ok(()), &question)?;
-    let options = context.options.clone().must_exist().revert_to(args.to);
+    let options = OpenOptions {
+        must_exist: true,
+        preparation: Preparation::Revert(args.to),
+        ..context.options
+    };
     options.open(&context.database)?;
     let text = format!("Migrated {database}.\n");
     context.print(&text, Failure::change_not_shown)

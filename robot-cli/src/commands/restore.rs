@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use indicatif::HumanBytes;
-use robot_core::{Existing, RestoreError};
+use robot_core::{BackupError, Existing};
 
 use crate::{
     context::Context,
@@ -66,7 +66,16 @@ pub(crate) fn run(
             });
     drop(progress);
     let restored = restored.map_err(|error| match error {
-        RestoreError::Cancelled(_) => interrupt.stopped("; no file was changed"),
+        BackupError::Cancelled(_) => interrupt.stopped("; no file was changed"),
+        BackupError::Exists(file) => Failure::new(format_args!(
+            "'{}' exists; name another catalogue with --database, or replace the catalogue: name it, not \
+             its WAL, with --database, and add --replace",
+            file.display()
+        )),
+        BackupError::NoFile { database, .. } => Failure::new(format_args!(
+            "a backup is restored to an SQLite file only, and {database} is not one; use: robot-cli copy \
+             --from sqlite://FILE --to URL"
+        )),
         error => error.into(),
     })?;
     let file = context.database.trim_start_matches("sqlite://").to_owned();

@@ -85,11 +85,7 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     })?;
     let verb = ["Change", "changing"];
     let (changed, failures) = targets.apply(&args.confirmation, verb, |id, revision| {
-        let changes = changes.clone();
-        match revision {
-            Some(revision) => Change::UpdateIf(id, revision, changes),
-            None => Change::Update(id, changes),
-        }
+        Change::Update(id, revision, changes.clone())
     })?;
     Failure::combine(failures)?;
     // Each failure has to say that the change is stored.

@@ -246,7 +246,7 @@ fn wrong_definitions_are_refused() {
         ),
         (
             "change year --index",
-            "properties.year.index: cannot be given",
+            "properties.year.index: does not fit the field",
         ),
         ("remove name", "name is built in, and cannot be removed"),
         (

@@ -161,7 +161,7 @@ fn damaged_backup_is_not_restored() {
         ("missing.db", "'missing.db'"),
         (
             "robots.db",
-            "belongs to the catalogue itself; choose another backup",
+            "belongs to the catalogue itself; choose another file",
         ),
     ] {
         is_refused(&sandbox, &REPLACE.replace("copy.db", file), message);

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
+use robot_core::{BackupError, CatalogueExt, Draft, Existing, OpenOptions};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
 use crate::{restore::REPLACE, sandbox::Sandbox};
@@ -87,7 +87,7 @@ fn recover(folder: &Path) {
         return;
     }
     let create =
-        OpenOptions::new().open(&format!("sqlite://{}", folder.join("robots.db").display()));
+        OpenOptions::default().open(&format!("sqlite://{}", folder.join("robots.db").display()));
     assert!(create.is_err(), "an empty catalogue hides the loss");
     for suffix in ["", "-wal"] {
         let old = folder.join(format!("robots.db.replaced-1{suffix}"));
@@ -132,7 +132,7 @@ fn at_each_call(fault: &str) {
             results.push(is_restored(&sandbox, old, &context));
             let stderr = String::from_utf8_lossy(&output.stderr);
             let is_reported =
-                output.status.success() || stderr.contains("robots.db' is restored, but");
+                output.status.success() || stderr.contains("robots.db' is complete, but");
             let was_killed = output.status.code().is_none();
             assert!(
                 was_killed || results.last() == Some(&is_reported),
@@ -225,7 +225,7 @@ fn catalogue_created_during_a_restore_is_kept() {
         let mut files = fs::read_dir(sandbox.path()).unwrap();
         files.any(|file| file.unwrap().path().extension() == Some("part".as_ref()))
     };
-    let restored = OpenOptions::new().restore_backup(
+    let restored = OpenOptions::default().restore_backup(
         sandbox.path().join("copy.db"),
         &format!("sqlite://{}", path.display()),
         Existing::Replace,
@@ -238,7 +238,7 @@ fn catalogue_created_during_a_restore_is_kept() {
         },
     );
     assert!(
-        matches!(restored, Err(RestoreError::InUse(_))),
+        matches!(restored, Err(BackupError::InUse(_))),
         "{restored:?}"
     );
     assert_eq!(count(&sandbox, "robots.db"), 1);

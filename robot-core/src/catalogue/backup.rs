@@ -1,10 +1,13 @@
-//! The types of a backup: a copy of a catalogue's file, made while other programs use it.
+//! The types of a backup: a copy of a catalogue's file, made while other programs use it, and restored later.
 
 use std::path::PathBuf;
 
-use super::error::{Cause, OpenError};
+use super::{
+    check::{CheckError, CheckReport},
+    error::{Cause, OpenError},
+};
 
-/// A complete backup.
+/// A complete backup, or a catalogue that was restored from one.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -18,39 +21,43 @@ use super::error::{Cause, OpenError};
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backup {
     /// The number of robots in it.
     pub robots: u64,
     /// Its size in bytes.
     pub bytes: u64,
+    /// The catalogue that was replaced by restoring, under its new name. A WAL without a catalogue is kept, too,
+    /// but not reported.
+    pub replaced: Option<PathBuf>,
 }
 
-/// Why a backup failed. An existing file in its place is unchanged, except after
-/// [`NotSynced`](Self::NotSynced).
+/// Why a backup could not be made or restored. An existing file in its place is unchanged, except after
+/// [`NotSynced`](Self::NotSynced). If the last step of restoring failed, the file of the catalogue is still
+/// named `robots.db.replaced-1`, and opening it says how to put it back.
 ///
 /// ```
 /// use robot_core::{Existing, backup};
 ///
 /// let error = backup("memory:", "copy.db", Existing::Keep).unwrap_err();
-/// assert!(error.to_string().starts_with("backups are made of SQLite files only"));
+/// assert!(error.to_string().starts_with("only SQLite files are backed up and restored"));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
     /// The catalogue is not in a file.
-    #[error("backups are made of SQLite files only, and {database} is not one; {remedy}")]
+    #[error("only SQLite files are backed up and restored, and {database} is not one; {remedy}")]
     NoFile {
         /// The database, without credentials.
         database: String,
-        /// How to back up such a database.
+        /// What to do with such a database.
         remedy: &'static str,
     },
-    /// The catalogue cannot be opened.
+    /// The catalogue or the backup cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The file exists.
+    /// The file exists, or a WAL of it, which SQLite would apply to a restored file.
     #[error("'{}' exists; choose another file, or allow it to be replaced", .0.display())]
     Exists(PathBuf),
     /// The file is the catalogue itself, or another file of its database.
@@ -63,10 +70,10 @@ pub enum BackupError {
         .0.display()
     )]
     WalBeside(PathBuf),
-    /// The backup cannot be written.
+    /// The file cannot be written.
     #[error(
-        "the backup '{}' cannot be made: {cause}; check that its folder exists and may be written, \
-         and that the disk has room", file.display()
+        "'{}' cannot be written: {cause}; check that its folder exists and may be written, and that the \
+         disk has room", file.display()
     )]
     Failed {
         /// The file.
@@ -75,11 +82,10 @@ pub enum BackupError {
         #[source]
         cause: Cause,
     },
-    /// The backup is complete, but a power cut may undo the renaming: its file is then missing, or the
-    /// previous one.
+    /// The file is complete, but a power cut may undo the renaming: it is then missing, or the previous one.
     #[error(
-        "the backup '{}' is complete, but its folder cannot be synced: {cause}; check the disk, and \
-         back up again", file.display()
+        "'{}' is complete, but its folder cannot be synced: {cause}; check the disk, and which robots the \
+         file has, before you rely on it", file.display()
     )]
     NotSynced {
         /// The file.
@@ -89,7 +95,7 @@ pub enum BackupError {
         cause: Cause,
     },
     /// The caller stopped it.
-    #[error("the backup '{}' was stopped; no file was changed", .0.display())]
+    #[error("writing '{}' was stopped; no file was changed", .0.display())]
     Cancelled(PathBuf),
     /// SQLite's integrity check of the backup failed, so the catalogue is most likely damaged.
     #[error(
@@ -113,4 +119,29 @@ pub enum BackupError {
         /// The result of the check.
         findings: String,
     },
+    /// The backup to be restored could not be checked.
+    #[error("the backup cannot be checked: {0}")]
+    Check(#[source] CheckError),
+    /// The backup to be restored failed a check.
+    #[error("the backup '{}' is damaged; choose another one", file.display())]
+    FailedCheck {
+        /// The backup.
+        file: PathBuf,
+        /// The findings.
+        report: CheckReport,
+    },
+    /// A WAL or journal beside the backup may have changes that the backup does not have.
+    #[error(
+        "the backup '{}' may be incomplete, because of its WAL '{}'; back it up as a catalogue to \
+         another file, and restore that", file.display(), wal.display()
+    )]
+    HasWal {
+        /// The backup.
+        file: PathBuf,
+        /// Its WAL or journal.
+        wal: PathBuf,
+    },
+    /// Another program has the catalogue open that is to be replaced.
+    #[error("'{}' is in use; stop the server and all other programs that use it", .0.display())]
+    InUse(PathBuf),
 }

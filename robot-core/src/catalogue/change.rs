@@ -15,7 +15,7 @@ use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 /// let catalogue = MemoryCatalogue::new();
 /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
 /// let id = catalogue.apply(Change::Insert(draft))?;
-/// assert_eq!(catalogue.apply(Change::Delete(id))?, id);
+/// assert_eq!(catalogue.apply(Change::Delete(id, None))?, id);
 /// assert!(catalogue.list()?.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -23,14 +23,10 @@ use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 pub enum Change {
     /// A new robot.
     Insert(ValidDraft),
-    /// New values for the members that the changes have. The others keep theirs.
-    Update(RobotId, ValidChanges),
-    /// An update of a robot that has this revision.
-    UpdateIf(RobotId, Revision, ValidChanges),
-    /// The robot is removed.
-    Delete(RobotId),
-    /// A robot that has this revision is removed.
-    DeleteIf(RobotId, Revision),
+    /// New values for the members that the changes have, if the robot has the revision. The others keep theirs.
+    Update(RobotId, Option<Revision>, ValidChanges),
+    /// The robot is removed, if it has the revision.
+    Delete(RobotId, Option<Revision>),
 }
 
 impl Change {
@@ -39,10 +35,7 @@ impl Change {
     pub const fn id(&self) -> Option<RobotId> {
         match self {
             Self::Insert(_) => None,
-            Self::Update(id, _)
-            | Self::UpdateIf(id, ..)
-            | Self::Delete(id)
-            | Self::DeleteIf(id, _) => Some(*id),
+            Self::Update(id, ..) | Self::Delete(id, _) => Some(*id),
         }
     }
 
@@ -50,8 +43,8 @@ impl Change {
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) const fn expected(&self) -> Option<Revision> {
         match self {
-            Self::UpdateIf(_, revision, _) | Self::DeleteIf(_, revision) => Some(*revision),
-            Self::Insert(_) | Self::Update(..) | Self::Delete(_) => None,
+            Self::Update(_, revision, _) | Self::Delete(_, revision) => *revision,
+            Self::Insert(_) => None,
         }
     }
 
@@ -69,8 +62,8 @@ impl Change {
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
         match self {
             Self::Insert(draft) => draft.value(field),
-            Self::Update(_, changes) | Self::UpdateIf(_, _, changes) => changes.value(field),
-            Self::Delete(_) | Self::DeleteIf(..) => None,
+            Self::Update(_, _, changes) => changes.value(field),
+            Self::Delete(..) => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{Error, OpenError};
 
-/// The number of findings that each check reports.
+/// The number of findings from which on a check looks for no more.
 pub(crate) const FINDING_LIMIT: usize = 10;
 
 /// One of the checks of a catalogue.
@@ -23,8 +23,6 @@ pub enum Check {
     Names,
     /// No id is greater than the last one, so that none is assigned again.
     LastId,
-    /// As many names are read as robots.
-    Count,
 }
 
 impl Check {
@@ -37,45 +35,7 @@ impl Check {
             Self::Rules => "rules",
             Self::Names => "names",
             Self::LastId => "last id",
-            Self::Count => "count",
         }
-    }
-}
-
-/// The outcome of a check.
-///
-/// ```
-/// use robot_core::CheckOutcome;
-///
-/// assert!(CheckOutcome::of(vec!["robot 7: name is required".into()]).is_failed());
-/// assert_eq!(CheckOutcome::of(Vec::new()), CheckOutcome::Passed);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CheckOutcome {
-    /// Nothing was found.
-    Passed,
-    /// The first findings, for people.
-    Failed(Vec<String>),
-    /// The check was skipped, for this reason.
-    Skipped(String),
-}
-
-impl CheckOutcome {
-    /// Failed, or passed if there are no findings.
-    #[must_use]
-    pub fn of(findings: Vec<String>) -> Self {
-        if findings.is_empty() {
-            Self::Passed
-        } else {
-            Self::Failed(findings)
-        }
-    }
-
-    /// Whether there are findings.
-    #[must_use]
-    pub fn is_failed(&self) -> bool {
-        matches!(self, Self::Failed(_))
     }
 }
 
@@ -86,7 +46,7 @@ impl CheckOutcome {
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// let report = check(&catalogue, |_, _| std::ops::ControlFlow::Continue(()))?;
+/// let report = check(&catalogue, |_| std::ops::ControlFlow::Continue(()))?;
 /// assert!(report.is_passed());
 /// assert_eq!(report.robots, Some(1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -94,8 +54,8 @@ impl CheckOutcome {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// The outcome of each check.
-    pub outcomes: Vec<(Check, CheckOutcome)>,
+    /// The checks that were made, each with its first findings, for people.
+    pub findings: Vec<(Check, Vec<String>)>,
     /// The number of robots, if all of them were read.
     pub robots: Option<u64>,
 }
@@ -104,9 +64,9 @@ impl CheckReport {
     /// Whether no check has findings.
     #[must_use]
     pub fn is_passed(&self) -> bool {
-        self.outcomes
+        self.findings
             .iter()
-            .all(|(_, outcome)| !outcome.is_failed())
+            .all(|(_, findings)| findings.is_empty())
     }
 }
 
@@ -117,7 +77,7 @@ impl CheckReport {
 /// use robot_core::{CheckError, MemoryCatalogue, check};
 ///
 /// // An empty catalogue has no page after which the check could be stopped.
-/// assert!(check(&MemoryCatalogue::new(), |_, _| ControlFlow::Break(())).is_ok());
+/// assert!(check(&MemoryCatalogue::new(), |_| ControlFlow::Break(())).is_ok());
 /// assert_eq!(CheckError::Cancelled.to_string(), "the check was stopped");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -80,10 +80,15 @@ impl Condition {
         self.comparison == Comparison::Is && is_of_values
     }
 
-    /// The maximum number of values that a query may have. More, and a robot is compared for longer.
+    /// The maximum number of values that a query may have: one, unless it is repeatable. More, and a robot is
+    /// compared for longer.
     #[cfg(feature = "http")]
     pub(crate) fn value_limit(self) -> usize {
-        if self == Self::ID { 1000 } else { 100 }
+        match self.is_repeatable() {
+            true if self == Self::ID => 1000,
+            true => 100,
+            false => 1,
+        }
     }
 
     /// What it means, for people.

@@ -2,18 +2,16 @@
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
-use crate::model::{
-    Definition, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
-};
+use crate::model::{Definition, Field, Member, Robot, RobotId, Value, listed};
 
 /// The order of a list. The default is by name, ascending. Robots of the same value are in the order of their
 /// ids. Robots without a value come last in both directions.
 ///
 /// ```
-/// use robot_core::{Direction, Field, Sort};
+/// use robot_core::{Field, Sort};
 ///
 /// let sort: Sort = "-year".parse()?;
-/// assert_eq!(sort, Sort { field: Field::YEAR, direction: Direction::Descending });
+/// assert_eq!(sort, Sort { field: Field::YEAR, is_descending: true });
 /// assert_eq!(sort.to_string(), "-year");
 /// assert_eq!(Sort::default().to_string(), "name");
 /// # Ok::<(), robot_core::ParseSortError>(())
@@ -22,40 +20,36 @@ use crate::model::{
 pub struct Sort {
     /// What robots are compared by: texts by their bytes.
     pub field: Field,
-    /// Whether the least or the greatest value comes first.
-    pub direction: Direction,
+    /// Whether the greatest value comes first.
+    pub is_descending: bool,
 }
 
 impl Default for Sort {
     fn default() -> Self {
-        Self::new(Field::NAME, Direction::Ascending)
+        Self::ascending(Field::NAME)
     }
-}
-
-/// The direction of a list.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Direction {
-    /// The least value is first.
-    #[default]
-    Ascending,
-    /// The greatest value is first.
-    Descending,
 }
 
 impl Sort {
     #[cfg(any(feature = "http", feature = "postgres", feature = "mysql"))]
-    pub(crate) const BY_ID: Self = Self::new(Field::ID, Direction::Ascending);
+    pub(crate) const BY_ID: Self = Self::ascending(Field::ID);
 
-    const fn new(field: Field, direction: Direction) -> Self {
-        Self { field, direction }
+    const fn ascending(field: Field) -> Self {
+        Self {
+            field,
+            is_descending: false,
+        }
     }
 
     /// All orders of a definition.
     pub fn all(definition: &Definition) -> impl Iterator<Item = Self> + '_ {
-        use Direction::{Ascending, Descending};
-        let fields = definition.sortable();
-        fields
-            .flat_map(|field| [Ascending, Descending].map(|direction| Self::new(field, direction)))
+        let orders = |field| {
+            [false, true].map(|is_descending| Self {
+                field,
+                is_descending,
+            })
+        };
+        definition.sortable().flat_map(orders)
     }
 
     /// Parses the name of an order.
@@ -92,16 +86,21 @@ impl Sort {
         robot: &Robot,
     ) -> Ordering {
         let values = match (value, robot.value_of(self.field)) {
-            (Some(value), Some(other)) => self.direction.of(value.compare(&other)),
+            (Some(value), Some(other)) => value.compare(&other),
             (None, None) => Ordering::Equal,
             (Some(_), None) => return Ordering::Less,
             (None, Some(_)) => return Ordering::Greater,
         };
-        let ids = || match id {
-            Some(id) => self.direction.of(id.cmp(&robot.id())),
-            None => Ordering::Greater,
+        let order = match id {
+            Some(id) => values.then(id.cmp(&robot.id())),
+            None if values.is_eq() => return Ordering::Greater,
+            None => values,
         };
-        values.then_with(ids)
+        if self.is_descending {
+            order.reverse()
+        } else {
+            order
+        }
     }
 
     /// All orders of a definition, in a sentence.
@@ -119,22 +118,10 @@ impl Sort {
     }
 }
 
-impl Direction {
-    /// The order in this direction.
-    fn of(self, ascending: Ordering) -> Ordering {
-        match self {
-            Self::Ascending => ascending,
-            Self::Descending => ascending.reverse(),
-        }
-    }
-}
-
 impl fmt::Display for Sort {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.direction {
-            Direction::Ascending => write!(formatter, "{}", self.field),
-            Direction::Descending => write!(formatter, "-{}", self.field),
-        }
+        let sign = if self.is_descending { "-" } else { "" };
+        write!(formatter, "{sign}{}", self.field)
     }
 }
 
@@ -146,8 +133,6 @@ impl FromStr for Sort {
         Self::parse(text, Definition::built_in())
     }
 }
-
-serialize_as_text!(Sort, Cursor);
 
 /// A text is not an order. Has the names of all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -275,7 +260,7 @@ impl Cursor {
     /// The name and the id after which robots follow in ascending order of their names.
     pub(crate) fn ascending_name(&self) -> Option<(&str, Option<RobotId>)> {
         let is_by_name = self.sort.field.member() == Member::Name;
-        if !is_by_name || self.sort.direction != Direction::Ascending {
+        if !is_by_name || self.sort.is_descending {
             return None;
         }
         match &self.after {
@@ -309,10 +294,10 @@ impl Cursor {
             let (value, id) = place.rsplit_once(':')?;
             Some((value, Some(id.parse().ok()?)))
         };
-        let (value, id) = match with_id().filter(|_| has_id(field)) {
+        let (value, id) = match with_id().filter(|_| field.has_equals()) {
             Some(place) => place,
             // Names may have been unique when the cursor was written.
-            None if field.member() == Member::Name || !has_id(field) => (place, None),
+            None if field.member() == Member::Name || !field.has_equals() => (place, None),
             None => return Err(ParseCursorError),
         };
         if value.is_empty() && id.is_some() {
@@ -330,11 +315,6 @@ impl Cursor {
     }
 }
 
-/// Whether several robots may have a place by their values alone.
-fn has_id(field: Field) -> bool {
-    field.member() != Member::Id && !(field.member() == Member::Name && field.is_unique())
-}
-
 impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.sort)?;
@@ -346,7 +326,7 @@ impl fmt::Display for Cursor {
             write!(formatter, "{value}")?;
         }
         match id {
-            Some(id) if has_id(self.sort.field) => write!(formatter, ":{id}"),
+            Some(id) if self.sort.field.has_equals() => write!(formatter, ":{id}"),
             _ => Ok(()),
         }
     }

@@ -284,7 +284,16 @@ pub enum OpenError {
         /// The database, without credentials.
         database: String,
     },
-    /// A copy into the database is not complete: see [`OpenOptions::begin_copy`](crate::OpenOptions::begin_copy).
+    /// A program before version 0.1.0 created the database. It was not changed.
+    #[error(
+        "a version before 0.1.0 created the database {database}; export the robots with the program of \
+         that version ('robot-cli export'), and import them into a new catalogue"
+    )]
+    Prerelease {
+        /// The database, without credentials.
+        database: String,
+    },
+    /// A copy into the database is not complete: see [`Preparation::BeginCopy`](crate::Preparation::BeginCopy).
     #[error(
         "the database {database} is the target of a copy that is running or was stopped; if it was \
          stopped, delete the file, or drop the tables robots, robots_definition and __diesel_schema_migrations, and \

@@ -113,7 +113,10 @@ pub trait CatalogueExt: Catalogue {
     /// ```
     fn patch_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
         match self.definition().validate_patch(draft, &[]) {
-            Ok(changes) => self.update_if(id, revision, changes),
+            Ok(changes) => {
+                let change = Change::Update(id, Some(revision), changes);
+                self.apply(change).map(drop)
+            }
             Err(rejection) => {
                 let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
                 if robot.revision() != revision {
@@ -121,40 +124,6 @@ pub trait CatalogueExt: Catalogue {
                 }
                 Err(self.violations(rejection, Some(id))?.into())
             }
-        }
-    }
-
-    /// Checks a draft against every rule, that its name is free included, and stores nothing. By
-    /// the time it is inserted another caller may have taken the name: the store decides.
-    ///
-    /// # Errors
-    /// [`Error::Rejected`] with all rules that the draft violates; [`Error::Unavailable`],
-    /// [`Error::Store`].
-    ///
-    /// ```
-    /// use robot_core::{CatalogueExt, Draft, Error, MemoryCatalogue, Violation};
-    ///
-    /// let catalogue = MemoryCatalogue::new();
-    /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// match catalogue.check(Draft::new("R2-D2", "droid", -1)) {
-    ///     Err(Error::Rejected(violations)) => {
-    ///         assert!(violations.iter().any(|one| *one == Violation::NAME_TAKEN));
-    ///     }
-    ///     other => panic!("{other:?}"),
-    /// }
-    /// # Ok::<(), Error>(())
-    /// ```
-    fn check(&self, draft: Draft) -> Result<ValidDraft> {
-        match self.definition().validate(draft) {
-            Ok(valid) => {
-                let definition = self.definition();
-                let value = |field| valid.value(field).map(Value::into_owned);
-                match self.taken(&definition, value, None)?.as_slice() {
-                    [] => Ok(valid),
-                    taken => Err(Violations::taken(taken).into()),
-                }
-            }
-            Err(rejection) => Err(self.violations(rejection, None)?.into()),
         }
     }
 
@@ -230,16 +199,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Errors
     /// Those of [`Catalogue::start`].
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.apply(Change::Update(id, changes)).map(drop)
-    }
-
-    /// As [`update`](Self::update), if the robot has this revision at that moment.
-    ///
-    /// # Errors
-    /// Those of [`Catalogue::start`].
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        let change = Change::UpdateIf(id, revision, changes);
-        self.apply(change).map(drop)
+        self.apply(Change::Update(id, None, changes)).map(drop)
     }
 
     /// Removes a robot.
@@ -247,15 +207,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Errors
     /// Those of [`Catalogue::start`].
     fn delete(&self, id: RobotId) -> Result<()> {
-        self.apply(Change::Delete(id)).map(drop)
-    }
-
-    /// As [`delete`](Self::delete), if the robot has this revision at that moment.
-    ///
-    /// # Errors
-    /// Those of [`Catalogue::start`].
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.apply(Change::DeleteIf(id, revision)).map(drop)
+        self.apply(Change::Delete(id, None)).map(drop)
     }
 
     /// The robot with this id.

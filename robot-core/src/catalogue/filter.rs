@@ -1,10 +1,6 @@
 //! Which robots a list, a search or a count contains.
 
-use std::{
-    borrow::Cow,
-    collections::BTreeSet,
-    ops::{Bound, RangeBounds},
-};
+use std::{borrow::Cow, cmp::Ordering, collections::BTreeSet};
 
 use memchr::memmem::Finder;
 
@@ -17,14 +13,14 @@ use crate::model::{Definition, Field, Robot, RobotId, Value, fold};
 /// takes it instead.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue, Pages};
+/// use robot_core::{CatalogueExt, Draft, Field, Filter, MemoryCatalogue, Pages};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
 /// catalogue.add(Draft::new("BB-8", "droid", 2015))?;
 /// catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
 ///
-/// let filter = Filter::all().of_type("droid").years(..2000);
+/// let filter = Filter::all().with(Field::TYPE, "droid").at_most(Field::YEAR, 1999);
 /// let names: Vec<String> = Pages::new(&catalogue, filter)
 ///     .flatten()
 ///     .flatten()
@@ -59,33 +55,19 @@ pub struct FieldFilter {
 impl FieldFilter {
     fn matches(&self, robot: &Robot) -> bool {
         let value = robot.value_of(self.field);
-        let reaches = |limit: &Value<'_>| {
-            value
-                .as_ref()
-                .is_some_and(|value| value.compare(limit).is_ge())
-        };
-        let exceeds = |limit: &Value<'_>| {
-            value
-                .as_ref()
-                .is_none_or(|value| value.compare(limit).is_gt())
-        };
+        let compare = |limit: &Value<'_>| value.as_ref().map(|value| value.compare(limit));
+        let (from, to) = (self.from.as_ref(), self.to.as_ref());
         (self.any_of.is_empty() || self.any_of.contains(&value))
-            && self.from.as_ref().is_none_or(reaches)
-            && !self.to.as_ref().is_some_and(exceeds)
+            && from.is_none_or(|from| compare(from).is_some_and(Ordering::is_ge))
+            && to.is_none_or(|to| compare(to).is_some_and(Ordering::is_le))
     }
 }
 
 impl Filter {
     /// The filter that every robot meets.
     #[must_use]
-    pub const fn all() -> Self {
-        Self {
-            containing: String::new(),
-            is_folded: false,
-            words: Vec::new(),
-            searched: Vec::new(),
-            fields: Vec::new(),
-        }
+    pub fn all() -> Self {
+        Self::default()
     }
 
     /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
@@ -125,44 +107,31 @@ impl Filter {
         self
     }
 
-    /// Only the robots with exactly this name.
+    /// Only robots with this value of a field. After several calls for a field, a robot has any of the values.
     #[must_use]
-    pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.field(Field::NAME).any_of = vec![Some(name.into().into())];
-        self
+    pub fn with(self, field: Field, value: impl Into<Value<'static>>) -> Self {
+        self.with_any(field, Some(value.into()))
     }
 
-    /// Also robots of this type. Without a call, robots of all types meet the filter.
-    #[must_use]
-    pub fn of_type(mut self, robot_type: impl Into<String>) -> Self {
-        let robot_type = Some(Value::from(robot_type.into()));
-        let types = &mut self.field(Field::TYPE).any_of;
-        if !types.contains(&robot_type) {
-            types.push(robot_type);
+    fn with_any(mut self, field: Field, value: Option<Value<'static>>) -> Self {
+        let any_of = &mut self.field(field).any_of;
+        if !any_of.contains(&value) {
+            any_of.push(value);
         }
         self
     }
 
-    /// Only robots of these years.
-    ///
-    /// ```
-    /// use robot_core::{Filter, Value};
-    ///
-    /// let filter = Filter::all().years(1970..1980);
-    /// assert_eq!(filter.fields()[0].to, Some(Value::Integer(1979)));
-    /// ```
+    /// Only robots with this value of a field, or a greater one.
     #[must_use]
-    pub fn years(mut self, years: impl RangeBounds<i64>) -> Self {
-        // Beyond 64 bits there is no year.
-        let limit = |bound: Bound<&i64>, step| match bound {
-            Bound::Included(year) => Some(Some(*year)),
-            Bound::Excluded(year) => year.checked_add(step).map(Some),
-            Bound::Unbounded => Some(None),
-        };
-        let range = limit(years.start_bound(), 1).zip(limit(years.end_bound(), -1));
-        let (from, to) = range.unwrap_or((Some(i64::MAX), Some(i64::MIN)));
-        let of_year = self.field(Field::YEAR);
-        (of_year.from, of_year.to) = (from.map(Value::Integer), to.map(Value::Integer));
+    pub fn at_least(mut self, field: Field, value: impl Into<Value<'static>>) -> Self {
+        self.field(field).from = Some(value.into());
+        self
+    }
+
+    /// Only robots with this value of a field, or a lesser one.
+    #[must_use]
+    pub fn at_most(mut self, field: Field, value: impl Into<Value<'static>>) -> Self {
+        self.field(field).to = Some(value.into());
         self
     }
 
@@ -170,35 +139,26 @@ impl Filter {
     /// [repeatable](Condition::is_repeatable) condition, a robot has any.
     ///
     /// ```
-    /// use robot_core::{Definition, Filter};
+    /// use robot_core::{Definition, Field, Filter};
     ///
     /// let mut conditions = Definition::built_in().conditions();
     /// let is_from = conditions.find(|condition| condition.name() == "year_from");
     /// let condition = is_from.ok_or("missing")?;
     /// let filter = Filter::all().and(condition, condition.parse("1970")?);
-    /// assert_eq!(filter, Filter::all().years(1970..));
+    /// assert_eq!(filter, Filter::all().at_least(Field::YEAR, 1970));
     /// # Ok::<(), String>(())
     /// ```
     #[must_use]
     pub fn and(mut self, condition: Condition, value: Option<Value<'_>>) -> Self {
-        let value = value.map(Value::into_owned);
-        let range = self.field(condition.field());
-        match condition.comparison() {
-            Comparison::From => range.from = value,
-            Comparison::To => range.to = value,
-            Comparison::Is if condition.field() == Field::YEAR && value.is_some() => {
-                (range.from, range.to) = (value.clone(), value);
+        let (field, value) = (condition.field(), value.map(Value::into_owned));
+        match (condition.comparison(), value) {
+            (Comparison::From, value) => self.field(field).from = value,
+            (Comparison::To, value) => self.field(field).to = value,
+            (Comparison::Is, Some(year)) if field == Field::YEAR => {
+                return self.at_least(field, year.clone()).at_most(field, year);
             }
-            Comparison::Is if !condition.is_repeatable() => range.any_of = vec![value],
-            Comparison::Is if range.any_of.contains(&value) => {}
-            Comparison::Is => range.any_of.push(value),
+            (Comparison::Is, value) => return self.with_any(field, value),
         }
-        self
-    }
-
-    /// Only robots with this value of a field.
-    pub(crate) fn with(mut self, field: Field, value: Value<'static>) -> Self {
-        self.field(field).any_of = vec![Some(value)];
         self
     }
 
@@ -256,20 +216,14 @@ impl Filter {
         &self.fields
     }
 
-    /// The least and the greatest value of a field.
-    #[cfg(feature = "http")]
-    pub(crate) fn of_field(&self, field: Field) -> Option<&FieldFilter> {
-        self.fields.iter().find(|one| one.field == field)
-    }
-
     /// Whether a robot meets the filter.
     ///
     /// ```
-    /// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue};
+    /// use robot_core::{CatalogueExt, Draft, Field, Filter, MemoryCatalogue};
     ///
     /// let robot = MemoryCatalogue::new().add(Draft::new("R2-D2", "droid", 1977))?;
-    /// assert!(Filter::from("2-D").years(1977..).matches(&robot));
-    /// assert!(!Filter::all().named("R2").matches(&robot));
+    /// assert!(Filter::from("2-D").at_least(Field::YEAR, 1977).matches(&robot));
+    /// assert!(!Filter::all().with(Field::NAME, "R2").matches(&robot));
     /// # Ok::<(), robot_core::Error>(())
     /// ```
     #[must_use]
@@ -312,21 +266,9 @@ impl Filter {
     }
 }
 
-impl From<&str> for Filter {
-    fn from(text: &str) -> Self {
+impl<T: Into<String>> From<T> for Filter {
+    fn from(text: T) -> Self {
         Self::all().containing(text)
-    }
-}
-
-impl From<String> for Filter {
-    fn from(text: String) -> Self {
-        Self::all().containing(text)
-    }
-}
-
-impl From<&String> for Filter {
-    fn from(text: &String) -> Self {
-        Self::from(text.as_str())
     }
 }
 

@@ -13,7 +13,7 @@
 //! | `define` | [`Redefinition`], a new definition of a catalogue |
 //! | `pending` | [`Pending`], a result that may not be available yet |
 //! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
-//! | `backup`, `restored_backup`, `check` | the types of a backup, of restoring it, and of a check |
+//! | `backup`, `check` | the types of a backup and of a check |
 //! | `error` | [`Error`] and [`OpenError`] |
 //! | `options`, `earlier_version`, `scheme`, `url` | options for opening a catalogue, and its URL |
 
@@ -32,7 +32,6 @@ pub(crate) mod page;
 pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod restoration;
-pub(crate) mod restored_backup;
 pub(crate) mod scheme;
 pub(crate) mod store;
 pub(crate) mod summary;
@@ -40,20 +39,20 @@ pub(crate) mod url;
 
 pub use backup::{Backup, BackupError};
 pub use change::Change;
-pub use check::{Check, CheckError, CheckOutcome, CheckReport};
+pub use check::{Check, CheckError, CheckReport};
 pub use condition::{Comparison, Condition};
-pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort};
+pub use cursor::{Cursor, ParseCursorError, ParseSortError, Place, Sort};
 pub use define::{DefinitionConflict, Redefinition};
 pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
 pub use filter::{FieldFilter, Filter};
 pub use options::{OpenOptions, Preparation};
-pub use page::{Page, PageRequest};
-pub use pages::{PageItem, Pages};
+pub use page::PageRequest;
+pub(crate) use pages::PageItem;
+pub use pages::Pages;
 pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
-pub use restored_backup::{RestoreError, RestoredBackup};
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]

@@ -62,26 +62,3 @@ impl PageRequest<'_> {
         Some(robots.map(|robots| self.sorted(robots.iter()).into_iter().cloned().collect()))
     }
 }
-
-/// A page that was read.
-///
-/// ```
-/// use robot_core::{
-///     CatalogueExt, Cursor, Draft, Entry, Filter, MemoryCatalogue, PageItem, PageRequest,
-/// };
-///
-/// let catalogue = MemoryCatalogue::new();
-/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// let request = PageRequest { filter: &Filter::all(), cursor: &Cursor::default(), limit: 1 };
-/// let page = Entry::page(&catalogue, request)?;
-/// assert_eq!(page.items[0].name(), "R2-D2");
-/// assert_eq!(page.end.map(|end| end.to_string()).as_deref(), Some("name:R2-D2"));
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page<T> {
-    /// The robots or entries.
-    pub items: Vec<T>,
-    /// The place after the last one; `None` if there is none.
-    pub end: Option<Cursor>,
-}

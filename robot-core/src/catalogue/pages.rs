@@ -6,7 +6,7 @@ use super::{
     cursor::{Cursor, Sort},
     error::Result,
     filter::Filter,
-    page::{Page, PageRequest},
+    page::PageRequest,
     store::Catalogue,
 };
 use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
@@ -19,7 +19,7 @@ use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
 /// returned. An error ends the iteration.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, Error, Filter, MemoryCatalogue, Pages};
+/// use robot_core::{CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue, Pages};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// for number in 0..25 {
@@ -32,7 +32,8 @@ use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
 /// assert_eq!(sizes?, [10, 10, 5]);
 ///
 /// // Those of some years, the newest first.
-/// let newest = Pages::new(&catalogue, Filter::all().years(2000..)).sorted("-id".parse()?);
+/// let recent = Filter::all().at_least(Field::YEAR, 2000);
+/// let newest = Pages::new(&catalogue, recent).sorted("-id".parse()?);
 /// assert_eq!(newest.flatten().flatten().count(), 25);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,15 +55,6 @@ impl<C: Catalogue> Pages<C> {
     /// Pass a reference, or an [`Arc`](std::sync::Arc) if the pages must outlive the caller.
     pub fn new(catalogue: C, filter: impl Into<Filter>) -> Self {
         Self::of(catalogue, filter.into(), Cursor::default())
-    }
-
-    /// Reads ids and names only, which is faster, unless the order is by year.
-    pub fn entries(self) -> Pages<C, Entry> {
-        Pages {
-            page_size: self.page_size,
-            finished: self.finished,
-            ..Pages::of(self.catalogue, self.filter, self.cursor)
-        }
     }
 }
 
@@ -135,32 +127,10 @@ impl<C, T> Pages<C, T> {
     }
 }
 
-/// An item of a page: a [`Robot`] or its [`Entry`].
-///
-/// ```
-/// use robot_core::{
-///     Catalogue, CatalogueExt, Cursor, Draft, Entry, Field, Filter, MemoryCatalogue, PageItem,
-///     PageRequest, Robot,
-/// };
-///
-/// /// The first name, read with its robot or alone.
-/// fn first<T: PageItem>(catalogue: &dyn Catalogue) -> robot_core::Result<Option<String>> {
-///     let (filter, cursor) = (Filter::all(), Cursor::default());
-///     let page = T::page(catalogue, PageRequest { filter: &filter, cursor: &cursor, limit: 1 })?;
-///     Ok(page.items.first().and_then(|item| item.value_of(Field::NAME)).map(|name| name.to_string()))
-/// }
-///
-/// let catalogue = MemoryCatalogue::new();
-/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// assert_eq!(first::<Robot>(&catalogue)?, first::<Entry>(&catalogue)?);
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-pub trait PageItem: Sized {
+/// An item of a page: a [`Robot`], or its [`Entry`] in the order of its id or name.
+pub(crate) trait PageItem: Sized {
     /// Reads a page of a catalogue.
-    ///
-    /// # Errors
-    /// As [`Catalogue::page`].
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>>;
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>>;
 
     /// The id.
     fn id(&self) -> RobotId;
@@ -168,7 +138,7 @@ pub trait PageItem: Sized {
     /// The value of a field; `None` if it has none, or is an entry without this field.
     fn value_of(&self, field: Field) -> Option<Value<'_>>;
 
-    /// The place after this item in an order by one of its fields.
+    /// The place after this item.
     fn cursor(&self, sort: Sort) -> Cursor {
         let value = self.value_of(sort.field).map(Value::into_owned);
         Cursor::at(sort, value, Some(self.id()))
@@ -176,8 +146,8 @@ pub trait PageItem: Sized {
 }
 
 impl PageItem for Robot {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
-        Ok(Page::of(catalogue.page(request)?, request.cursor.sort()))
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+        catalogue.page(request)
     }
 
     fn id(&self) -> RobotId {
@@ -190,14 +160,8 @@ impl PageItem for Robot {
 }
 
 impl PageItem for Entry {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
-        let sort = request.cursor.sort();
-        if !sort.field.is_in_entry() {
-            let Page { items, end } = Robot::page(catalogue, request)?;
-            let items = items.into_iter().map(Self::from).collect();
-            return Ok(Page { items, end });
-        }
-        Ok(Page::of(catalogue.entries(request)?, sort))
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+        catalogue.entries(request)
     }
 
     fn id(&self) -> RobotId {
@@ -210,13 +174,6 @@ impl PageItem for Entry {
             Member::Name => Some(self.name().into()),
             _ => None,
         }
-    }
-}
-
-impl<T: PageItem> Page<T> {
-    fn of(items: Vec<T>, sort: Sort) -> Self {
-        let end = items.last().map(|item| item.cursor(sort));
-        Self { items, end }
     }
 }
 
@@ -235,9 +192,9 @@ impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
         };
         match T::page(&self.catalogue, request) {
             Ok(page) => {
-                self.finished = page.items.len() < self.page_size;
-                self.cursor = page.end?;
-                Some(Ok(page.items))
+                self.finished = page.len() < self.page_size;
+                self.cursor = page.last()?.cursor(self.cursor.sort());
+                Some(Ok(page))
             }
             Err(error) => {
                 self.finished = true;

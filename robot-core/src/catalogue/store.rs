@@ -113,8 +113,8 @@ pub trait Catalogue: Send + Sync {
     /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
     /// let id = catalogue.start(Change::Insert(draft)).wait()?;
     /// let revision = catalogue.get(id)?.ok_or(Error::NotFound(id))?.revision();
-    /// catalogue.start(Change::DeleteIf(id, revision)).wait()?;
-    /// assert!(matches!(catalogue.start(Change::Delete(id)).wait(), Err(Error::NotFound(_))));
+    /// catalogue.start(Change::Delete(id, Some(revision))).wait()?;
+    /// assert!(matches!(catalogue.start(Change::Delete(id, None)).wait(), Err(Error::NotFound(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     fn start(&self, change: Change) -> Pending<Result<RobotId>>;
@@ -220,10 +220,10 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     ///
     /// ```
-    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Filter, MemoryCatalogue};
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// assert_eq!(catalogue.count(&Filter::all().years(1978..))?, 0);
+    /// assert_eq!(catalogue.count(&Filter::all().at_least(Field::YEAR, 1978))?, 0);
     /// # Ok::<(), Error>(())
     /// ```
     fn count(&self, filter: &Filter) -> Result<u64> {

@@ -4,12 +4,9 @@ mod robots;
 
 use std::ops::ControlFlow;
 
-use crate::catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions};
+use crate::catalogue::{CheckError, CheckReport, OpenOptions};
 #[cfg(feature = "sqlite")]
-use crate::{
-    database::sqlite,
-    open::{Storage, storage_of},
-};
+use crate::{catalogue::url::scheme_of, database::sqlite};
 
 pub use robots::check;
 
@@ -18,8 +15,8 @@ impl OpenOptions {
     /// it is checked by SQLite, and whether its search index is complete. The robots of every store are
     /// checked as by [`check`](crate::check()).
     ///
-    /// `next` is called with the current check and the number of robots that were read, some times per
-    /// second or after some thousand robots, and can stop the check.
+    /// `next` is called with the number of robots that were read, some times per second or after some
+    /// thousand robots, and can stop the check.
     ///
     /// # Errors
     /// A [`CheckError`] if the catalogue cannot be checked. Damage is a finding of the report.
@@ -32,7 +29,7 @@ impl OpenOptions {
     /// let folder = tempfile::tempdir()?;
     /// let url = format!("sqlite://{}/robots.db", folder.path().display());
     /// robot_core::open(&url)?;
-    /// let report = OpenOptions::new().check(&url, |_, _| ControlFlow::Continue(()))?;
+    /// let report = OpenOptions::default().check(&url, |_| ControlFlow::Continue(()))?;
     /// assert!(report.is_passed());
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -40,20 +37,18 @@ impl OpenOptions {
     pub fn check(
         &self,
         url: &str,
-        next: impl FnMut(Check, u64) -> ControlFlow<()>,
+        next: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<CheckReport, CheckError> {
         #[cfg(feature = "sqlite")]
-        if let Some(Storage::File) = storage_of(url) {
+        if scheme_of(url) == "sqlite" {
             let mut next = next;
             return sqlite::check(url, self, &mut next);
         }
-        let catalogue = self.clone().must_exist().open(url)?;
-        let mut report = check(&catalogue, next)?;
-        let reason = "only SQLite files have one that can be checked";
-        let skipped = |check| (check, CheckOutcome::Skipped(reason.to_owned()));
-        report
-            .outcomes
-            .splice(0..0, [Check::File, Check::SearchIndex].map(skipped));
-        Ok(report)
+        let options = Self {
+            must_exist: true,
+            ..*self
+        };
+        let catalogue = options.open(url)?;
+        check(&catalogue, next)
     }
 }

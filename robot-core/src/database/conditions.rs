@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{dialect::Dialect, fragment::Fragment};
 use crate::{
-    catalogue::{Cursor, Direction, FieldFilter, Filter, Place, Sort},
+    catalogue::{Cursor, FieldFilter, Filter, Place, Sort},
     model::{Field, Member, RobotId, Value},
 };
 
@@ -115,11 +115,15 @@ impl Part {
 
     /// The condition that robots belong to the part, and come after the place of a cursor.
     pub(super) fn condition<C: Dialect>(self, cursor: &Cursor) -> Option<Fragment<'static>> {
-        let Sort { field, direction } = cursor.sort();
+        let Sort {
+            field,
+            is_descending,
+        } = cursor.sort();
         let sql = expression::<C>(field);
-        let (beyond, from) = match direction {
-            Direction::Ascending => (">", ">="),
-            Direction::Descending => ("<", "<="),
+        let (beyond, from) = if is_descending {
+            ("<", "<=")
+        } else {
+            (">", ">=")
         };
         let id_beyond = |id: i64| Fragment::new(format!("robots.id {beyond} ")).number(id);
         let place = cursor.place();
@@ -137,7 +141,7 @@ impl Part {
                     with_value::<C>(Fragment::new(format!("{sql} {operator} ")), value)
                 };
                 Some(match id {
-                    Some(id) if has_equals(field) => {
+                    Some(id) if field.has_equals() => {
                         compared(from).and(compared(beyond).or(id_beyond(id)))
                     }
                     _ => compared(beyond),
@@ -147,25 +151,13 @@ impl Part {
     }
 }
 
-/// Whether several robots may have the same value.
-fn has_equals(field: Field) -> bool {
-    match field.member() {
-        Member::Id => false,
-        Member::Name => !field.is_unique(),
-        _ => true,
-    }
-}
-
 /// The ORDER BY of a list, within a part. `prefix` is put before the value.
 pub(super) fn order<C: Dialect>(sort: Sort, part: Part, prefix: &str) -> String {
     let sql = expression::<C>(sort.field);
-    let direction = match sort.direction {
-        Direction::Ascending => "ASC",
-        Direction::Descending => "DESC",
-    };
+    let direction = if sort.is_descending { "DESC" } else { "ASC" };
     if part == Part::WithoutValue {
         format!("robots.id {direction}")
-    } else if has_equals(sort.field) {
+    } else if sort.field.has_equals() {
         format!("{prefix}{sql} {direction}, robots.id {direction}")
     } else {
         format!("{prefix}{sql} {direction}")

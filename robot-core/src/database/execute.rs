@@ -31,13 +31,14 @@ pub(super) trait Execute: Send + Sized {
         limit: usize,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
-    /// The numbers and texts of a query, such as one for [`ENTRY`](super::schema::ENTRY): so many at most, if rows are
-    /// read lazily.
-    fn pairs(
+    /// The numbers and texts of a query, such as one for [`ENTRY`](super::schema::ENTRY), converted: so many at most,
+    /// if rows are read lazily.
+    fn pairs<T: Send>(
         &mut self,
         query: Fragment<'_>,
         limit: usize,
-    ) -> impl Future<Output = QueryResult<Vec<(i64, String)>>> + Send;
+        convert: impl Fn((i64, String)) -> QueryResult<T> + Send,
+    ) -> impl Future<Output = QueryResult<Vec<T>>> + Send;
 
     /// The numbers that a query returns.
     fn numbers(
@@ -103,19 +104,21 @@ macro_rules! impl_execute {
                     load!($kind, self, Rows::<Columns>::of(query), Row, limit, robot)
                 }
 
-                async fn pairs(
+                async fn pairs<T: Send>(
                     &mut self,
                     query: Fragment<'_>,
                     limit: usize,
-                ) -> QueryResult<Vec<(i64, String)>> {
+                    convert: impl Fn((i64, String)) -> QueryResult<T> + Send,
+                ) -> QueryResult<Vec<T>> {
                     type Columns = (BigInt, Text);
+                    type Pair = (i64, String);
                     load!(
                         $kind,
                         self,
                         Rows::<Columns>::of(query),
-                        (i64, String),
+                        Pair,
                         limit,
-                        QueryResult::Ok
+                        convert
                     )
                 }
 

@@ -17,6 +17,9 @@ pub(super) type MigrationError = Box<dyn StdError + Send + Sync>;
 /// do not know it take the database for one of a newer version, and do not open it either.
 const INCOMPLETE_COPY: &str = "incomplete-copy";
 
+/// The first migration of databases that programs before 0.1.0 created. Their tables are not migrated.
+const PRERELEASE: &str = "20261121000000";
+
 /// What the connection of a backend provides for its migrations.
 pub(super) trait Migrate:
     Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
@@ -130,7 +133,7 @@ fn migrate<C: Migrate>(
 }
 
 /// Fails if this version cannot read the database. It may have pending migrations: the first one that adds
-/// a column has to make the statements work without it, for `OpenOptions::unchanged`.
+/// a column has to make the statements work without it, for `Preparation::Keep`.
 pub(super) fn must_be_readable<C: Migrate>(
     connection: &mut C,
     database: &str,
@@ -172,7 +175,9 @@ fn count_applied<C: Migrate>(
     let Some(unknown) = applied.iter().find(|version| !known.contains(version)) else {
         return Ok(applied.len());
     };
-    let error = if *unknown == INCOMPLETE_COPY.into() {
+    let error = if applied.contains(&PRERELEASE.into()) {
+        OpenError::Prerelease { database }
+    } else if *unknown == INCOMPLETE_COPY.into() {
         OpenError::IncompleteCopy { database }
     } else if known.iter().any(|version| applied.contains(version)) {
         let migration = unknown.to_string();

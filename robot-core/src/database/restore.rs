@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     catalogue::Restoration,
-    model::{Definition, Robot, RobotId, Rule, Violation},
+    model::{Definition, Robot, RobotId, Violation},
 };
 
 /// Rows per statement. SQLite allows 32,766 values in a statement, so up to 32 per row.
@@ -78,9 +78,7 @@ async fn insert_one<C: Dialect>(
         } else {
             let value = |field| robot.value_of(field);
             let taken = taken_fields(connection, definition, value, None).await?;
-            let first = taken
-                .first()
-                .map(|field| Violation::new(*field, Rule::Taken));
+            let first = taken.first().map(|field| Violation::taken(field.name()));
             first.unwrap_or(violation)
         };
         return Err(wrap(Restoration::conflict(robot, violation)));

@@ -11,8 +11,8 @@ use super::{errors::wrap, fragment::Fragment};
 use crate::{
     catalogue::{Error, Summary, ValueCount, counted_values},
     model::{
-        Definition, Entry, Field, OwnValues, Revision, Robot, RobotId, ValidChanges, ValidDraft,
-        Value, fold,
+        Definition, Draft, Entry, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
+        fold,
     },
 };
 
@@ -241,17 +241,17 @@ impl<'a> ChangedColumns<'a> {
 /// The robot of a row. Checks only what the types require: rows of another program or version stay
 /// readable.
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
-    let own = own_values(row.own.as_deref());
-    let values = ValidDraft::from_stored(row.name, row.robot_type, row.year, own);
+    // The columns of other programs may have any JSON.
+    let own = row.own.and_then(|json| serde_json::from_str(&json).ok());
+    let values = ValidDraft::from_stored(Draft {
+        name: Some(row.name),
+        robot_type: row.robot_type,
+        year: row.year,
+        own: own.unwrap_or_default(),
+    });
     // No program that keeps the contract writes another one.
     let revision = Revision::new(row.revision).unwrap_or(Revision::FIRST);
     Ok(values.with_id(stored_id(row.id)?).with_revision(revision))
-}
-
-/// The own values of a row. The columns of other programs may have any JSON.
-pub(super) fn own_values(json: Option<&str>) -> OwnValues {
-    let own = json.and_then(|json| serde_json::from_str(json).ok());
-    own.unwrap_or_default()
 }
 
 /// The entry of a row.

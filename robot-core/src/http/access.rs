@@ -121,10 +121,7 @@ impl Access {
         };
         let permitted = match token {
             None => Err(AccessError::UnknownToken),
-            Some(token) if token.permission < needed => Err(match needed {
-                Permission::Define => AccessError::NotDefiningToken,
-                _ => AccessError::ReadOnlyToken,
-            }),
+            Some(token) if token.permission < needed => Err(AccessError::Insufficient(needed)),
             Some(_) => Ok(()),
         };
         (sent, permitted)
@@ -188,9 +185,9 @@ fn bearer(credentials: &str) -> Option<&str> {
 /// Why a client does not have a permission.
 ///
 /// ```
-/// use robot_core::http::{AccessError, Behaviour, Failure};
+/// use robot_core::http::{AccessError, Behaviour, Failure, Permission};
 ///
-/// let failure = Failure::NotPermitted(AccessError::ReadOnlyToken);
+/// let failure = Failure::NotPermitted(AccessError::Insufficient(Permission::Write));
 /// assert_eq!(failure.status(Behaviour::A), 403);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -202,14 +199,9 @@ pub enum AccessError {
     /// The token that was sent is not known.
     #[error("The token in Authorization is unknown to this service; ask its operator for one")]
     UnknownToken,
-    /// The token that was sent permits only reading.
-    #[error("This token permits only reading; a change needs a token that permits writing")]
-    ReadOnlyToken,
-    /// The token that was sent does not permit changes of the definition.
-    #[error(
-        "This token does not permit changes of the definition; they need a token that permits to define"
-    )]
-    NotDefiningToken,
+    /// The token that was sent does not have this permission.
+    #[error("This token does not permit to {0}; send one that does")]
+    Insufficient(Permission),
 }
 
 #[cfg(test)]
@@ -240,7 +232,7 @@ mod tests {
         assert_eq!(check(READER, Permission::Read), Ok(()));
         assert_eq!(
             check(READER, Permission::Write),
-            Err(AccessError::ReadOnlyToken)
+            Err(AccessError::Insufficient(Permission::Write))
         );
         assert_eq!(check(WRITER, Permission::Read), Ok(()));
         assert_eq!(check(WRITER, Permission::Write), Ok(()));

@@ -10,8 +10,7 @@ use serde_json::json;
 use super::{
     conditions::Conditions,
     failure::Failure,
-    parameters::BULK,
-    query::Query,
+    query::filter,
     render, response,
     robots::{check_patch_type, read_patch},
     route::{Call, Started},
@@ -34,7 +33,7 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     start(call, |robots| {
         let deletes = robots.iter();
         Ok(deletes
-            .map(|robot| Change::DeleteIf(robot.id(), robot.revision()))
+            .map(|robot| Change::Delete(robot.id(), Some(robot.revision())))
             .collect())
     })
 }
@@ -42,14 +41,14 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
 /// `PATCH /v1/robots`.
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
-    let definition = call.definition();
-    let changes = read_patch(call, &definition, body)?;
+    let definition = Arc::clone(&call.definition);
+    let changes = read_patch(call, body)?;
     let catalogue = Arc::clone(&call.service.catalogue);
     start(call, move |robots| {
         let changes = check(&*catalogue, &definition, robots, changes.clone())?;
         let changed = robots.iter().filter(|_| !changes.is_empty());
         Ok(changed
-            .map(|robot| Change::UpdateIf(robot.id(), robot.revision(), changes.clone()))
+            .map(|robot| Change::Update(robot.id(), Some(robot.revision()), changes.clone()))
             .collect())
     })
 }
@@ -59,24 +58,24 @@ fn start(
     call: &Call<'_>,
     plan: impl Fn(&[Robot]) -> Result<Vec<Change>, Failure> + Send + 'static,
 ) -> Started {
-    let query = Query::read(call.query(), &call.definition(), &BULK)?;
-    let malformed = |message: &'static str| Err(Failure::Malformed(vec![message.into()]));
-    if query.filter.is_met_by_all() {
-        return malformed(
+    let filter = filter(&call.arguments, &call.definition)?;
+    let is_dry_run = call.arguments.flag("dry_run")?;
+    if filter.is_met_by_all() {
+        return Err(Failure::malformed(
             "This would change every robot; give at least one condition, such as id=1",
-        );
+        ));
     }
     if Conditions::of_change(call.headers())? != Conditions::default() {
-        return malformed(
+        return Err(Failure::malformed(
             "If-Match and If-None-Match are about a single robot; send the request without them",
-        );
+        ));
     }
     let catalogue = Arc::clone(&call.service.catalogue);
     let by_id = Cursor::start(Sort::BY_ID);
     Ok(Pending::blocking(move || {
         for _ in 0..ATTEMPTS {
             let robots = catalogue.page(PageRequest {
-                filter: &query.filter,
+                filter: &filter,
                 cursor: &by_id,
                 limit: ATOMIC_LIMIT + 1,
             })?;
@@ -88,7 +87,7 @@ fn start(
                 return Err(Failure::TooMany(message));
             }
             let changes = plan(&robots)?;
-            let applied = if query.is_dry_run || changes.is_empty() {
+            let applied = if is_dry_run || changes.is_empty() {
                 Ok(Vec::new())
             } else {
                 catalogue.apply_all(changes)

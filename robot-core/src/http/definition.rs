@@ -7,55 +7,40 @@ use ::http::StatusCode;
 use super::{
     conditions::Conditions,
     failure::Failure,
-    parameters::{DEFINE, parameters},
     render,
     reply::{Reply, tagged},
     response,
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Error, Pending, Redefinition},
+    catalogue::{Catalogue, Pending, Redefinition},
     model::Definition,
 };
 
 /// `GET`: the document, with all properties of all fields.
 pub(super) fn get(call: &Call<'_>) -> Started {
     let conditions = Conditions::of_read(call.headers())?;
-    let definition = call.definition();
-    let revision = definition.revision();
-    conditions.match_revision(revision).map_err(of_definition)?;
+    let revision = call.definition.revision();
+    conditions.match_revision(revision)?;
     let response = if conditions.excludes(revision) {
         response::whole(StatusCode::NOT_MODIFIED, Vec::new())
     } else {
-        response::ok(render::json(&*definition))
+        response::ok(render::json(&*call.definition))
     };
     Ok(Pending::ready(Ok(tagged(response, revision))))
 }
 
-/// The conditions of requests are the same as those for robots, but the messages are not.
-fn of_definition(failure: Failure) -> Failure {
-    match failure {
-        Failure::Stale | Failure::Excluded => Error::DefinitionStale.into(),
-        failure => failure,
-    }
-}
-
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
-    let mut drops_values = false;
-    parameters(call.query(), Definition::built_in(), &DEFINE, |_, value| {
-        drops_values = value == "true";
-        Ok(())
-    })?;
+    let drops_values = call.arguments.flag("drop_values")?;
     let conditions = Conditions::of_change(call.headers())?;
-    let malformed = |message: String| Failure::Malformed(vec![message.into()]);
     let text = str::from_utf8(body).map_err(|error| {
         let byte = error.valid_up_to();
-        malformed(format!("The body is not UTF-8 (at byte {byte})"))
+        Failure::malformed(format!("The body is not UTF-8 (at byte {byte})"))
     })?;
     let definition: Definition = text
         .parse()
-        .map_err(|error| malformed(format!("{error}")))?;
+        .map_err(|error| Failure::malformed(format!("{error}")))?;
     let mut redefinition = Redefinition::new(definition);
     if drops_values {
         redefinition = redefinition.drop_values();
@@ -64,7 +49,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     Ok(Pending::blocking(move || {
         if !conditions.permit_all() {
             let present = catalogue.definition().revision();
-            conditions.permit_change(present).map_err(of_definition)?;
+            conditions.permit_change(present)?;
             redefinition = redefinition.if_revision(present);
         }
         let defined = catalogue.define(redefinition)?;

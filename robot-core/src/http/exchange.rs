@@ -244,7 +244,12 @@ impl Exchange {
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Response> {
         let started = guarded(|| {
             let admitted = self.admitted.as_ref().map_err(Clone::clone)?;
+            let definition = self.service.catalogue.definition();
+            let query = self.head.uri.query().unwrap_or_default();
+            let parameters = admitted.operation.parameters;
             let call = Call {
+                arguments: parameters.read(query, &definition, self.context.is_strict)?,
+                definition,
                 service: &self.service,
                 head: &self.head,
                 context: &self.context,
@@ -252,10 +257,6 @@ impl Exchange {
                 routes: routes::of(self.service.settings.apis),
                 parameter: &admitted.parameter,
             };
-            let parameters = admitted.operation.parameters;
-            if self.context.is_strict || parameters.is_always_strict {
-                parameters::check_known(call.query(), &call.definition(), parameters)?;
-            }
             run(admitted.operation.handler, &call)
         });
         let context = self.context.clone();

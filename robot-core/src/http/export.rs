@@ -8,8 +8,9 @@ use std::{slice, sync::Arc};
 use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 
 use super::{
+    failure::Failure,
     list::{self, ListWriter},
-    query::Query,
+    query::{fields, filter},
     render::envelope,
     response,
     route::{Call, Started},
@@ -21,13 +22,19 @@ use crate::{
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
-    let definition = call.definition();
-    let (query, writer) = Query::of_export(call.query(), &definition)?;
-    let fields = query
-        .fields
-        .unwrap_or_else(|| definition.default_fields().to_vec());
-    let pages = Pages::new(Arc::clone(&call.service.catalogue), query.filter);
-    let format = writer.format();
+    let (arguments, definition) = (&call.arguments, &call.definition);
+    let format = arguments.format()?.unwrap_or(Format::Ndjson);
+    let mut writer = RobotWriter::new(format);
+    if arguments.flag("spreadsheet")? {
+        if format != Format::Csv {
+            return Err(Failure::malformed("spreadsheet=true needs format=csv"));
+        }
+        writer = writer.for_spreadsheets();
+    }
+    let fields = fields(arguments, definition)?;
+    let fields = fields.unwrap_or_else(|| definition.default_fields().to_vec());
+    let filter = filter(arguments, definition)?;
+    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter);
     let file = File {
         columns: fields.len(),
         writer: writer.fields(fields),

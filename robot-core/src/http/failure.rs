@@ -46,16 +46,14 @@ pub enum Failure {
     /// No robot has the id in the path.
     #[error("No robot has the id {0}")]
     NoSuchRobot(String),
-    /// The robot does not have a revision of `If-Match`.
-    #[error("{STALE}")]
-    Stale,
-    /// The same for a robot that is read.
-    #[error("The robot was changed since it was read; read it again without If-Match")]
-    StaleRead,
-    /// The robot exists, and `If-None-Match` has its revision or `*`.
+    /// The robot or the definition does not have a revision of `If-Match`.
     #[error(
-        "The robot exists with a revision that If-None-Match excludes; read it again before you change it"
+        "Another client has made a change since the ETag in If-Match was read; read again, and send the \
+         request with the new ETag"
     )]
+    Stale,
+    /// The robot or the definition exists, and `If-None-Match` has its revision or `*`.
+    #[error("If-None-Match excludes the present revision; read it again before you change it")]
     Excluded,
     /// The `Content-Type` is not that of a patch.
     #[error("The Content-Type of a PATCH must be application/merge-patch+json")]
@@ -110,8 +108,6 @@ pub enum Failure {
     Internal,
 }
 
-const STALE: &str = "The robot was changed since it was read; read it again, and send the change with its \
-                     new ETag in If-Match";
 const UNAVAILABLE: &str = "The catalogue is busy or cannot be reached; try again in a moment";
 const INTERNAL: &str = "The service failed, which is not your fault; the cause is in its log";
 
@@ -122,33 +118,26 @@ fn store_message(error: &Error) -> String {
             conflict: DefinitionConflict::HaveValues,
             ..
         } => return format!("{error}; to drop the values, send the definition with drop_values"),
-        Error::Rejected(_)
-        | Error::NotFound(_)
-        | Error::DefinitionStale
-        | Error::DefinitionConflict { .. } => return error.to_string(),
         Error::NotRestored { violation, .. } => return violation.to_string(),
-        Error::Stale(_) => STALE,
         Error::ReadOnly(_) => {
             "The catalogue is read-only; its operator can make it writable, and the log of the service \
              says how"
         }
-        Error::Unavailable(_) => UNAVAILABLE,
-        Error::RestartRequired(_) => {
-            "The catalogue can be read, but not changed, until its operator restarts the service; the \
-             cause is in its log"
-        }
         Error::DiskFull(_) => {
             "The disk of the service is full; try again when its operator has freed space"
         }
-        Error::Unknown(_) => {
-            "The service failed, and whether this was stored is unknown; look before you send it again"
-        }
         Error::Store(_) => INTERNAL,
+        _ => return error.to_string(),
     };
     message.to_owned()
 }
 
 impl Failure {
+    /// [`Failure::Malformed`], with this message.
+    pub(super) fn malformed(message: impl Into<Message>) -> Self {
+        Self::Malformed(vec![message.into()])
+    }
+
     /// The status code.
     #[must_use]
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
@@ -156,7 +145,7 @@ impl Failure {
         match self {
             Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
                 let mut violations = violations.iter();
-                behaviour.rejected(violations.all(|one| *one.rule() == Rule::Taken))
+                behaviour.rejected(violations.all(|one| one.rule() == Rule::Taken))
             }
             Self::Store(Error::NotRestored { .. } | Error::DefinitionConflict { .. }) => {
                 behaviour.rejected(true)
@@ -167,9 +156,7 @@ impl Failure {
             }
             Self::ForeignOrigin
             | Self::Store(Error::ReadOnly(_))
-            | Self::NotPermitted(AccessError::ReadOnlyToken | AccessError::NotDefiningToken) => {
-                Status::FORBIDDEN
-            }
+            | Self::NotPermitted(AccessError::Insufficient(_)) => Status::FORBIDDEN,
             Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) | Self::NoSuchPath(_) => {
                 Status::NOT_FOUND
             }
@@ -177,7 +164,6 @@ impl Failure {
             Self::Body(BodyError::TooSlow) => Status::REQUEST_TIMEOUT,
             Self::Store(Error::Stale(_) | Error::DefinitionStale)
             | Self::Stale
-            | Self::StaleRead
             | Self::Excluded => Status::PRECONDITION_FAILED,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooMany(_) => {
                 Status::PAYLOAD_TOO_LARGE
@@ -217,38 +203,32 @@ impl Failure {
 
     /// The header that only this failure has.
     pub(super) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
-        let fixed = HeaderValue::from_static;
-        match self {
-            Self::MethodNotAllowed(allow) => HeaderValue::from_str(allow)
-                .ok()
-                .map(|allow| (ALLOW, allow)),
-            Self::NotPermitted(error) => Some((WWW_AUTHENTICATE, fixed(challenge(*error)))),
-            Self::NotAPatch => Some((ACCEPT_PATCH, fixed(PATCH_TYPE))),
-            Self::Store(Error::Unavailable(_)) | Self::Unavailable => {
-                Some((RETRY_AFTER, fixed("1")))
-            }
+        let (name, text) = match self {
+            Self::MethodNotAllowed(allow) => (ALLOW, allow.clone()),
+            Self::NotPermitted(error) => (WWW_AUTHENTICATE, challenge(*error)),
+            Self::NotAPatch => (ACCEPT_PATCH, PATCH_TYPE.to_owned()),
+            Self::Store(Error::Unavailable(_)) | Self::Unavailable => (RETRY_AFTER, "1".to_owned()),
             // An operator has to act.
             Self::Store(Error::RestartRequired(_) | Error::DiskFull(_)) => {
-                Some((RETRY_AFTER, fixed("60")))
+                (RETRY_AFTER, "60".to_owned())
             }
-            Self::Import { cause, .. } => cause.header(),
-            _ => None,
-        }
+            Self::Import { cause, .. } => return cause.header(),
+            _ => return None,
+        };
+        Some((name, HeaderValue::try_from(text).ok()?))
     }
 }
 
 /// The challenge of RFC 6750 in the header `WWW-Authenticate`.
-fn challenge(error: AccessError) -> &'static str {
-    match error {
-        AccessError::NoToken => r#"Bearer realm="robots""#,
-        AccessError::UnknownToken => r#"Bearer realm="robots", error="invalid_token""#,
-        AccessError::ReadOnlyToken => {
-            r#"Bearer realm="robots", error="insufficient_scope", scope="write""#
+fn challenge(error: AccessError) -> String {
+    let reason = match error {
+        AccessError::NoToken => String::new(),
+        AccessError::UnknownToken => r#", error="invalid_token""#.to_owned(),
+        AccessError::Insufficient(needed) => {
+            format!(r#", error="insufficient_scope", scope="{needed}""#)
         }
-        AccessError::NotDefiningToken => {
-            r#"Bearer realm="robots", error="insufficient_scope", scope="define""#
-        }
-    }
+    };
+    format!(r#"Bearer realm="robots"{reason}"#)
 }
 
 /// Logs and counts a failure of the store, unless the client has caused it.

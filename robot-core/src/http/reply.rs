@@ -25,7 +25,7 @@ const MINIMAL: &str = "minimal";
 /// How a change is answered.
 pub(super) struct Reply {
     service: Arc<Service>,
-    pub(super) definition: Arc<Definition>,
+    definition: Arc<Definition>,
     behaviour: Behaviour,
     /// [`MINIMAL`], or `representation`: what was changed.
     preferred: Option<&'static str>,
@@ -37,7 +37,7 @@ impl Reply {
         let values = [MINIMAL, "representation"];
         Self {
             service: Arc::clone(call.service),
-            definition: call.definition(),
+            definition: Arc::clone(&call.definition),
             behaviour: call.context.behaviour,
             preferred: headers::preferred(call.headers(), "return", values),
             prefix: call.prefix(),

@@ -14,8 +14,7 @@ use super::{
     conditions::Conditions,
     failure::{Failure, PATCH_TYPE},
     headers, list,
-    parameters::{LIST, ROBOT, SUMMARY},
-    query::Query,
+    query::{ListQuery, fields, filter, view},
     render::{self, Array, array, envelope},
     reply::{Reply, done, tagged},
     request_id::RequestId,
@@ -39,36 +38,34 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    let definition = call.definition();
-    let query = Query::read(call.query(), &definition, &LIST)?;
-    Ok(start_list(call, query, &definition))
+    Ok(start_list(call, list_query(call)?))
 }
 
 /// `GET /api/robots/search/{name}`.
 pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
-    let definition = call.definition();
-    let query = Query::of_search(name, call.query(), &definition)?;
-    Ok(start_list(call, query, &definition))
+    Ok(start_list(call, list_query(call)?.containing(name)))
 }
 
-fn start_list(call: &Call<'_>, query: Query, definition: &Definition) -> Pending<HandlerResult> {
-    let query = query.with_defaults(call.context.behaviour, definition);
+fn list_query(call: &Call<'_>) -> Result<ListQuery, Failure> {
+    ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)
+}
+
+fn start_list(call: &Call<'_>, query: ListQuery) -> Pending<HandlerResult> {
     if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
         // No store needs to search for it.
-        let count = query.count.then_some(0);
+        let count = query.has_count.then_some(0);
         return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
     }
-    let mut fields = query
-        .fields()
-        .iter()
-        .copied()
-        .chain([query.cursor.sort().field]);
+    let fields = query.fields.iter().copied();
+    let mut fields = fields.chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);
     let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     let prefix = call.prefix();
     Pending::blocking(move || {
-        let count = query.count.then(|| service.catalogue.count(&query.filter));
+        let count = query
+            .has_count
+            .then(|| service.catalogue.count(&query.filter));
         let count = count.transpose()?;
         let response = match (query.limit, has_entries) {
             (Some(limit), true) => page::<Entry>(&service, &query, limit.get(), prefix),
@@ -82,10 +79,10 @@ fn start_list(call: &Call<'_>, query: Query, definition: &Definition) -> Pending
 
 fn all<T: PageItem + 'static>(
     service: &Service,
-    query: Query,
+    query: ListQuery,
     request_id: RequestId,
 ) -> HandlerResult {
-    let array = Array::new(query.fields());
+    let array = Array::new(&query.fields);
     let catalogue = Arc::clone(&service.catalogue);
     let pages = Pages::<_, T>::of(catalogue, query.filter, query.cursor);
     list::stream(pages, array, request_id)
@@ -93,7 +90,7 @@ fn all<T: PageItem + 'static>(
 
 fn page<T: PageItem>(
     service: &Service,
-    query: &Query,
+    query: &ListQuery,
     limit: usize,
     prefix: &str,
 ) -> HandlerResult {
@@ -103,10 +100,10 @@ fn page<T: PageItem>(
         // One more than is returned shows whether there is a next page.
         limit: limit + 1,
     };
-    let mut robots = T::page(&service.catalogue, request)?.items;
+    let mut robots = T::page(&service.catalogue, request)?;
     let has_next = robots.len() > limit;
     robots.truncate(limit);
-    let mut response = response::ok(array(&robots, query.fields()));
+    let mut response = response::ok(array(&robots, &query.fields));
     let sort = query.cursor.sort();
     let end = robots.last().map(|last| last.cursor(sort));
     if let (true, Some(end)) = (has_next, end) {
@@ -119,11 +116,13 @@ fn page<T: PageItem>(
 
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
-    let query = Query::read(call.query(), &call.definition(), &SUMMARY)?;
+    let (arguments, definition) = (&call.arguments, &call.definition);
+    let filter = filter(arguments, definition)?;
+    let by = arguments.parse("by", |name| countable(name, definition))?;
     let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);
     Ok(Pending::blocking(move || {
-        if let Some(field) = query.by {
-            let counts = service.catalogue.value_counts(&query.filter, field)?;
+        if let Some(field) = by {
+            let counts = service.catalogue.value_counts(&filter, field)?;
             let groups = counts.iter().map(|(value, count)| ValueGroup {
                 value: [(field.name(), value)].into(),
                 count: *count,
@@ -134,9 +133,15 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
             };
             return Ok(response::ok(render::data(behaviour, "OK", &counts)));
         }
-        let summary = service.catalogue.summary(&query.filter)?;
+        let summary = service.catalogue.summary(&filter)?;
         Ok(response::ok(render::data(behaviour, "OK", &summary)))
     }))
+}
+
+fn countable(name: &str, definition: &Definition) -> Result<Field, String> {
+    let fields: Vec<_> = definition.countable().collect();
+    let found = fields.iter().copied().find(|field| field.name() == name);
+    found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)))
 }
 
 /// Adds the number of all robots, if the client asks for it.
@@ -164,9 +169,9 @@ struct ValueGroup<'a> {
 
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let (definition, behaviour) = (call.definition(), call.context.behaviour);
-    let query = Query::read(call.query(), &definition, &ROBOT)?;
-    let query = query.with_defaults(behaviour, &definition);
+    let behaviour = call.context.behaviour;
+    let named = fields(&call.arguments, &call.definition)?;
+    let fields = view(named, &call.definition, behaviour);
     let conditions = Conditions::of_read(call.headers())?;
     let id = match call.id() {
         Ok(id) => id,
@@ -174,27 +179,25 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     };
     let robot = call.service.catalogue.start_get(id);
     Ok(robot.map(move |robot| match robot? {
-        Some(robot) => found(&robot, &query, &conditions, behaviour),
+        Some(robot) => found(&robot, &fields, &conditions, behaviour),
         None => not_found(Error::NotFound(id).into(), behaviour),
     }))
 }
 
 fn found(
     robot: &Robot,
-    query: &Query,
+    fields: &[Field],
     conditions: &Conditions,
     behaviour: Behaviour,
 ) -> HandlerResult {
     let revision = robot.revision();
-    let matched = conditions.match_revision(revision);
-    matched.map_err(|_| Failure::StaleRead)?;
+    conditions.match_revision(revision)?;
     if conditions.excludes(revision) {
         return Ok(tagged(
             response::whole(StatusCode::NOT_MODIFIED, Vec::new()),
             revision,
         ));
     }
-    let fields = query.fields();
     let bytes = render::data(behaviour, "FOUND", &View { robot, fields });
     Ok(tagged(response::ok(bytes), revision))
 }
@@ -211,21 +214,19 @@ fn not_found(failure: Failure, behaviour: Behaviour) -> HandlerResult {
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let reply = Reply::to(call);
-    let draft = draft_json::read(&reply.definition, body, call.subject());
-    let robot = call
-        .service
-        .catalogue
-        .start_add(draft.map_err(Failure::Malformed)?);
+    let draft = draft_json::read(&call.definition, body, call.subject());
+    let draft = draft.map_err(Failure::Malformed)?;
+    let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| Ok(reply.created(&robot?))))
 }
 
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
-    let definition = call.definition();
-    let draft = draft_json::read(&definition, body, call.subject()).map_err(Failure::Malformed)?;
+    let draft = draft_json::read(&call.definition, body, call.subject());
+    let draft = draft.map_err(Failure::Malformed)?;
     let id = call.id()?;
-    let changes = definition.validate(draft).map(ValidChanges::from);
+    let changes = call.definition.validate(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
 }
 
@@ -233,7 +234,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
     let conditions = Conditions::of_change(call.headers())?;
-    let changes = read_patch(call, &call.definition(), body)?;
+    let changes = read_patch(call, body)?;
     let id = call.id()?;
     match changes {
         Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
@@ -255,12 +256,11 @@ pub(super) fn check_patch_type(call: &Call<'_>) -> Result<(), Failure> {
 /// The changes of a patch, or the rules that it violates.
 pub(super) fn read_patch(
     call: &Call<'_>,
-    definition: &Definition,
     body: &[u8],
 ) -> Result<Result<ValidChanges, Rejection>, Failure> {
-    let read = draft_json::read_patch(definition, body, call.subject());
+    let read = draft_json::read_patch(&call.definition, body, call.subject());
     let (draft, removed) = read.map_err(Failure::Malformed)?;
-    Ok(definition.validate_patch(draft, &removed))
+    Ok(call.definition.validate_patch(draft, &removed))
 }
 
 /// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
@@ -270,10 +270,10 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let id = call.id()?;
     let reply = Reply::to(call);
     if conditions.permit_all() {
-        let deleted = call.service.catalogue.start(Change::Delete(id));
+        let deleted = call.service.catalogue.start(Change::Delete(id, None));
         return Ok(deleted.map(move |deleted| Ok(deleted.map(|_| reply.deleted())?)));
     }
-    let delete = move |revision| Change::DeleteIf(id, revision);
+    let delete = move |revision| Change::Delete(id, Some(revision));
     let deleted = change(call, id, conditions, delete);
     Ok(deleted.map(move |deleted| deleted.map(|_| reply.deleted())))
 }
@@ -299,12 +299,15 @@ fn update(
     };
     let reply = Reply::to(call);
     if conditions.permit_all() && !reply.needs_robot() {
-        let updated = call.service.catalogue.start(Change::Update(id, changes));
+        let updated = call
+            .service
+            .catalogue
+            .start(Change::Update(id, None, changes));
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
     let update = {
         let changes = changes.clone();
-        move |revision| Change::UpdateIf(id, revision, changes.clone())
+        move |revision| Change::Update(id, Some(revision), changes.clone())
     };
     let updated = change(call, id, conditions, update);
     updated.map(move |updated| Ok(reply.robot(&changes.apply_to(&updated?))))

@@ -9,7 +9,7 @@ use super::{
     api::Service,
     context::ResponseContext,
     failure::Failure,
-    parameters::Parameters,
+    parameters::{Arguments, Parameters},
     request_body::{BodyError, Pieces},
     response::Response,
     token::Permission,
@@ -67,6 +67,10 @@ pub(super) struct Call<'a> {
     /// What the response follows from: behaviour, id of the request, preferences.
     pub(super) context: &'a ResponseContext,
     pub(super) route: &'static Route,
+    /// The definition at the time of the request.
+    pub(super) definition: Arc<Definition>,
+    /// The query.
+    pub(super) arguments: Arguments,
     /// All routes.
     pub(super) routes: Routes,
     /// The decoded parameter in the path.
@@ -74,17 +78,8 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn definition(&self) -> Arc<Definition> {
-        self.service.catalogue.definition()
-    }
-
     pub(super) fn headers(&self) -> &'a HeaderMap {
         &self.head.headers
-    }
-
-    /// The query, as it was sent; empty if there is none.
-    pub(super) fn query(&self) -> &'a str {
-        self.head.uri.query().unwrap_or_default()
     }
 
     /// The `{id}` of the path; an error if no robot can have it.
@@ -112,7 +107,7 @@ impl<'a> Call<'a> {
     /// The `{name}` of the path; empty on a route without.
     pub(super) fn name(&self) -> Result<&str, Failure> {
         str::from_utf8(self.parameter)
-            .map_err(|_| Failure::Malformed(vec!["The name to search for is not UTF-8".into()]))
+            .map_err(|_| Failure::malformed("The name to search for is not UTF-8"))
     }
 }
 

@@ -1,8 +1,7 @@
 //! The table of all routes: the only place that lists paths and methods.
 //!
 //! Dispatch, `Allow`, 405, `OPTIONS`, the paths in a 404 and the route labels are derived from it. To add
-//! a route, write a handler, add it here, and describe it in `openapi/document.json`, from which the
-//! description of `/v1` follows.
+//! a route, write a handler, add it here, and describe it in `openapi/document.json`.
 
 use super::{
     api::{ApiSettings, Apis},

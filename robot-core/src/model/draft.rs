@@ -1,6 +1,6 @@
 //! Drafts of robots, which are not validated yet, and their check by the rules of a [`Definition`].
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::{
     definition::Definition,
@@ -9,7 +9,7 @@ use super::{
     own::OwnValues,
     text::Message,
     value::Value,
-    violation::{Rule, Violation, Violations},
+    violation::{Violation, Violations},
 };
 
 /// What a client submits, not validated yet.
@@ -24,17 +24,15 @@ use super::{
 /// let part = Draft { year: Some(1980), ..Draft::default() };
 /// assert_eq!((whole.year, part.year, part.name), (Some(1977), Some(1980), None));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Draft {
     /// The name.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The type, as text; validation decides whether it is one.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "type")]
     pub robot_type: Option<String>,
     /// The year.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
     /// The values of other fields.
     #[serde(flatten)]
@@ -145,17 +143,16 @@ impl Draft {
             if let Some(number) = number {
                 self.own.set(field.name(), number);
             }
-            let rules = match self.value(field) {
+            violations.extend(match self.value(field) {
                 Some(value) if !field.is_required() && field.is_empty(&value) => {
                     self.clear(field);
                     cleared.push(field);
                     continue;
                 }
                 Some(value) => field.check(&value),
-                None if field.is_required() && needs(field) => vec![Rule::Missing],
+                None if field.is_required() && needs(field) => vec![Violation::missing(field)],
                 None => continue,
-            };
-            violations.extend(rules.into_iter().map(|rule| Violation::new(field, rule)));
+            });
         }
         let unknown = self
             .own
@@ -163,7 +160,7 @@ impl Draft {
             .filter(|name| definition.field(name).is_none());
         violations.extend(unknown.map(|name| {
             let message = format!("{name} is not a field of this catalogue");
-            Violation::custom(name.to_owned(), message)
+            Violation::wrong_kind(name.to_owned(), message)
         }));
         if violations.is_empty() {
             return Ok((self, cleared));

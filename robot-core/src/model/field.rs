@@ -5,9 +5,7 @@ use std::fmt;
 use super::{
     kind::{Format, Kind},
     revision::Revision,
-    text::serialize_as_text,
     value::Value,
-    violation::Rule,
 };
 
 /// The maximum length of a name, in characters (Unicode scalar values).
@@ -246,6 +244,15 @@ impl Field {
         self.0.member
     }
 
+    /// Whether several robots may have the same value, or none, so that a place in a list needs an id.
+    pub(crate) fn has_equals(self) -> bool {
+        match self.member() {
+            Member::Id => false,
+            Member::Name => !self.is_unique(),
+            _ => true,
+        }
+    }
+
     /// Whether an [`Entry`](crate::Entry) has this field.
     pub(crate) fn is_in_entry(self) -> bool {
         matches!(self.member(), Member::Id | Member::Name)
@@ -298,15 +305,6 @@ impl Field {
         format!("{self} must be {}", self.requirement())
     }
 
-    /// The rules that a value violates, except for uniqueness.
-    pub(super) fn check(self, value: &Value<'_>) -> Vec<Rule> {
-        if self.is_empty(value) {
-            vec![Rule::Missing]
-        } else {
-            self.kind().check(value)
-        }
-    }
-
     /// Whether a value is an empty text that is the same as none.
     pub(super) fn is_empty(self, value: &Value<'_>) -> bool {
         matches!(value, Value::Text(text) if text.is_empty()) && self.is_missing_if_empty()
@@ -347,5 +345,3 @@ impl fmt::Display for Field {
         formatter.pad(self.name())
     }
 }
-
-serialize_as_text!(Field);

@@ -4,8 +4,6 @@ use std::{fmt, str::FromStr};
 
 use serde::{Serialize, Serializer};
 
-use super::text::deserialize_from_text;
-
 /// The number that a store assigned to a robot: a positive 64-bit integer that is never reused.
 ///
 /// As text it is decimal digits, and in JSON a string of them, as in the contract.
@@ -60,8 +58,6 @@ impl Serialize for RobotId {
         serializer.serialize_str(itoa::Buffer::new().format(self.0))
     }
 }
-
-deserialize_from_text!(RobotId);
 
 /// Why a text is not the id of a robot.
 ///

@@ -2,13 +2,7 @@
 
 use regex_lite::Regex;
 
-use super::{
-    value::Value,
-    violation::Rule::{
-        self, ContainsNul, NoMatch, NotAChoice, NotADate, NotAUri, TooGreat, TooLong, TooSmall,
-        WrongKind,
-    },
-};
+use super::value::Value;
 
 /// The kind of a field's values, and their limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -136,7 +130,7 @@ impl Kind {
 
     /// Whether a date is one.
     pub(crate) fn is_valid_date(self, value: &Value<'_>) -> bool {
-        !self.is_date() || self.check(value).is_empty()
+        !self.is_date() || matches!(value, Value::Text(text) if is_date(text))
     }
 
     /// What a value must be, for people.
@@ -214,64 +208,17 @@ impl Kind {
             Value::Boolean(_) => matches!(self, Self::Boolean),
         }
     }
-
-    /// The rules that a value violates.
-    pub(super) fn check(self, value: &Value<'_>) -> Vec<Rule> {
-        match (self, value) {
-            (Self::Text { max_length, format }, Value::Text(text)) => {
-                // Bytes bound characters from above, and counting them costs nothing.
-                let is_long = text.len() > max_length && text.chars().count() > max_length;
-                let (is_formatted, rule) = match format {
-                    Format::Any => (true, NoMatch),
-                    Format::Pattern(pattern) => (is_long || pattern.0.is_match(text), NoMatch),
-                    Format::Date => (is_date(text), NotADate),
-                    Format::Uri => (is_uri(text), NotAUri),
-                };
-                violated([
-                    (is_long, TooLong),
-                    (text.contains('\0'), ContainsNul),
-                    (!is_formatted, rule),
-                ])
-            }
-            (Self::Choice(choices), Value::Text(text)) => {
-                violated([(!choices.contains(&text.as_ref()), NotAChoice)])
-            }
-            (Self::Integer { minimum, maximum }, Value::Integer(integer)) => violated([
-                (*integer < minimum, TooSmall),
-                (*integer > maximum, TooGreat),
-            ]),
-            (Self::Number { minimum, maximum }, value) if self.has(value) => {
-                let number = value.as_number();
-                violated([(number < minimum, TooSmall), (number > maximum, TooGreat)])
-            }
-            (kind, value) => violated([(!kind.has(value), WrongKind)]),
-        }
-    }
-}
-
-fn violated<const N: usize>(rules: [(bool, Rule); N]) -> Vec<Rule> {
-    let rules = rules.into_iter();
-    rules
-        .filter_map(|(is_violated, rule)| is_violated.then_some(rule))
-        .collect()
 }
 
 /// Whether a text is a date of the Gregorian calendar: `YYYY-MM-DD`.
 pub(crate) fn is_date(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let digits = |range: std::ops::Range<usize>| -> Option<u32> {
-        let digits = bytes.get(range)?;
-        let is_number = digits.iter().all(u8::is_ascii_digit);
-        str::from_utf8(digits)
-            .ok()
-            .filter(|_| is_number)?
-            .parse()
-            .ok()
+    let mut parts = text.splitn(3, '-');
+    let mut number = |length| {
+        let part = parts.next().filter(|part| part.len() == length)?;
+        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse().ok().filter(|_: &u32| is_number)
     };
-    let has_form = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
-    let (Some(year), Some(month), Some(day), true) =
-        (digits(0..4), digits(5..7), digits(8..10), has_form)
-    else {
+    let (Some(year), Some(month), Some(day)) = (number(4), number(2), number(2)) else {
         return false;
     };
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -286,7 +233,7 @@ pub(crate) fn is_date(text: &str) -> bool {
 }
 
 /// Whether a text has a scheme, and only characters of a URI.
-fn is_uri(text: &str) -> bool {
+pub(super) fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
     };

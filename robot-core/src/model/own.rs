@@ -9,7 +9,7 @@ use super::{
     value::{Scalar, Value},
 };
 use compact_str::CompactString;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 
 /// The values of a robot's own fields, by their names: in JSON, an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,12 +72,6 @@ impl OwnValues {
         let patch: BTreeMap<_, _> = set.chain(removed).collect();
         let is_empty = patch.is_empty();
         serde_json::to_string(&patch).ok().filter(|_| !is_empty)
-    }
-}
-
-impl Serialize for OwnValues {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(&self.0)
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::{fmt, str::FromStr};
 
-use serde::{Deserialize, Deserializer, Serialize, de::Error};
+use serde::Serialize;
 
 /// The number of a state of a robot: 1 when it is added, and greater by one after each change.
 ///
 /// A caller that has read a robot changes it only if it still has the same revision, by
-/// [`CatalogueExt::update_if`](crate::CatalogueExt::update_if). So the changes of other callers are not lost.
+/// [`CatalogueExt::patch_if`](crate::CatalogueExt::patch_if). So the changes of other callers are not lost.
 /// In JSON it is a number.
 ///
 /// ```
@@ -58,13 +58,6 @@ impl Revision {
 impl fmt::Display for Revision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
-    }
-}
-
-impl<'de> Deserialize<'de> for Revision {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = i64::deserialize(deserializer)?;
-        Self::new(number).ok_or_else(|| D::Error::custom(ParseRevisionError))
     }
 }
 

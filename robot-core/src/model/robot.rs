@@ -1,10 +1,10 @@
 //! Robots as a store returns them.
 
 use compact_str::CompactString;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{
-    draft::{Draft, Rejection},
+    draft::Draft,
     field::{Field, Member},
     id::RobotId,
     revision::Revision,
@@ -15,7 +15,7 @@ use super::{
 /// A stored robot, which satisfies every rule of the contract.
 ///
 /// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, so an invalid one cannot exist.
-/// In JSON it is an object with all fields; one without a revision has the first.
+/// In JSON it is an object with all fields.
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft};
@@ -30,8 +30,7 @@ use super::{
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Members")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Robot {
     id: RobotId,
     revision: Revision,
@@ -118,36 +117,6 @@ impl Robot {
     }
 }
 
-/// The members of a robot, not validated yet.
-#[derive(Deserialize)]
-struct Members {
-    id: RobotId,
-    #[serde(default = "first")]
-    revision: Revision,
-    #[serde(flatten)]
-    draft: Draft,
-}
-
-fn first() -> Revision {
-    Revision::FIRST
-}
-
-impl TryFrom<Members> for Robot {
-    type Error = Rejection;
-
-    /// Checks the built-in fields. The definition of the others is not known here.
-    fn try_from(members: Members) -> Result<Self, Rejection> {
-        let Members {
-            id,
-            revision,
-            mut draft,
-        } = members;
-        let own = std::mem::take(&mut draft.own);
-        let robot = ValidDraft::new(draft)?.with_own(own).with_id(id);
-        Ok(robot.with_revision(revision))
-    }
-}
-
 impl From<Robot> for Draft {
     /// The draft with the values of this robot: a start for changing some of them.
     fn from(robot: Robot) -> Self {
@@ -179,18 +148,18 @@ impl ValidChanges {
 /// Id and name of a robot, as lists show it. A store reads it faster than a whole [`Robot`].
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, Pages};
+/// use robot_core::{Catalogue, CatalogueExt, Cursor, Draft, Filter, MemoryCatalogue, PageRequest};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// for page in Pages::new(&catalogue, "R2").entries() {
-///     for entry in page? {
-///         assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
-///     }
+/// let (filter, cursor) = (Filter::from("R2"), Cursor::default());
+/// let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10 };
+/// for entry in catalogue.entries(request)? {
+///     assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
 /// }
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
     id: RobotId,
     /// Usual names need no allocation, of which a list would have one for each robot.
@@ -229,6 +198,6 @@ impl Entry {
 
 impl From<Robot> for Entry {
     fn from(robot: Robot) -> Self {
-        Self::new(robot.id, robot.values.into_name())
+        Self::new(robot.id, robot.name())
     }
 }

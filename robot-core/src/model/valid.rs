@@ -1,11 +1,9 @@
 //! Values that satisfy every rule except those that only a store can check.
 
-use compact_str::CompactString;
-
 use super::{
     definition::Definition,
     draft::{Draft, Rejection},
-    field::{Field, Member},
+    field::Field,
     own::OwnValues,
     value::Value,
 };
@@ -23,22 +21,11 @@ use super::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValidDraft {
-    name: String,
-    /// Usual types need no allocation.
-    robot_type: Option<CompactString>,
-    year: Option<i64>,
-    own: OwnValues,
-}
+pub struct ValidDraft(Draft);
 
 impl From<ValidDraft> for Draft {
     fn from(draft: ValidDraft) -> Self {
-        Self {
-            name: Some(draft.name),
-            robot_type: draft.robot_type.map(Into::into),
-            year: draft.year,
-            own: draft.own,
-        }
+        draft.0
     }
 }
 
@@ -66,25 +53,11 @@ pub struct ValidChanges {
 }
 
 impl ValidDraft {
-    /// A draft of values that were valid when they were stored. A type that a later version of this
-    /// program has stored stays as it is.
+    /// A draft with a name, whose values were valid when they were stored. A type that a later version of
+    /// this program has stored stays as it is.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn from_stored(
-        name: String,
-        robot_type: Option<String>,
-        year: Option<i64>,
-        own: OwnValues,
-    ) -> Self {
-        Self {
-            name,
-            robot_type: robot_type.map(Into::into),
-            year,
-            own,
-        }
-    }
-
-    pub(super) fn into_name(self) -> String {
-        self.name
+    pub(crate) fn from_stored(draft: Draft) -> Self {
+        Self(draft)
     }
 
     /// Checks a draft against every rule of the built-in definition but uniqueness.
@@ -94,12 +67,11 @@ impl ValidDraft {
     /// All rules that it violates.
     ///
     /// ```
-    /// use robot_core::{Draft, Field, Rule, ValidDraft, Violation};
+    /// use robot_core::{Draft, ValidDraft};
     ///
     /// let rejection = ValidDraft::new(Draft::new("Bender", "bending", -1)).unwrap_err();
-    /// let unknown = Violation::new(Field::TYPE, Rule::NotAChoice);
-    /// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
-    /// assert!(rejection.violations().iter().eq([&unknown, &negative]));
+    /// let fields: Vec<_> = rejection.violations().iter().map(|violation| violation.field()).collect();
+    /// assert_eq!(fields, ["type", "year"]);
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
         Definition::built_in().validate(draft)
@@ -108,42 +80,31 @@ impl ValidDraft {
     /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        // No draft without a name is valid.
+        self.0.name.as_deref().unwrap_or_default()
     }
 
     /// The type.
     #[must_use]
     pub fn robot_type(&self) -> Option<&str> {
-        self.robot_type.as_deref()
+        self.0.robot_type.as_deref()
     }
 
     /// The year.
     #[must_use]
     pub fn year(&self) -> Option<i64> {
-        self.year
+        self.0.year
     }
 
     pub(crate) fn own(&self) -> &OwnValues {
-        &self.own
-    }
-
-    pub(super) fn with_own(self, own: OwnValues) -> Self {
-        Self { own, ..self }
+        &self.0.own
     }
 
     /// The value of a field, except for the id and the revision. A value of another kind than the field's,
     /// which was stored before the field was defined, is none.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
-        match field.member() {
-            Member::Name => Some(self.name.as_str().into()),
-            Member::Type => self.robot_type().map(Value::from),
-            Member::Year => self.year.map(Value::Integer),
-            Member::Own => {
-                let value = self.own.get(field.name());
-                value.filter(|value| field.kind().has(value))
-            }
-            Member::Id | Member::Revision => None,
-        }
+        let value = self.0.value(field);
+        value.filter(|value| field.kind().has(value))
     }
 }
 
@@ -154,13 +115,7 @@ impl Definition {
     /// All rules that it violates.
     pub fn validate(&self, draft: Draft) -> Result<ValidDraft, Rejection> {
         let (draft, _) = draft.check(self, |_| true)?;
-        Ok(ValidDraft {
-            // The check has rejected drafts without it.
-            name: draft.name.unwrap_or_default(),
-            robot_type: draft.robot_type.map(Into::into),
-            year: draft.year,
-            own: draft.own,
-        })
+        Ok(ValidDraft(draft))
     }
 
     /// Checks the values of a patch against every rule but uniqueness. It removes values of some fields,
@@ -270,31 +225,19 @@ impl ValidChanges {
 
     /// The new values, and those of `current` for the members that do not change.
     pub(super) fn merge(self, current: &ValidDraft) -> ValidDraft {
-        let mut merged = Draft::from(current.clone());
-        let Draft {
-            name,
-            robot_type,
-            year,
-            own,
-        } = self.draft;
-        merged.name = name.or(merged.name);
-        merged.robot_type = robot_type.or(merged.robot_type);
-        merged.year = year.or(merged.year);
+        let (mut merged, new) = (current.0.clone(), self.draft);
+        merged.name = new.name.or(merged.name);
+        merged.robot_type = new.robot_type.or(merged.robot_type);
+        merged.year = new.year.or(merged.year);
         if self.replaces_own {
-            merged.own = own;
+            merged.own = new.own;
         } else {
-            merged.own.extend(own);
+            merged.own.extend(new.own);
         }
         for field in self.removed {
             merged.clear(field);
         }
-        ValidDraft {
-            // No change removes the name.
-            name: merged.name.unwrap_or_default(),
-            robot_type: merged.robot_type.map(Into::into),
-            year: merged.year,
-            own: merged.own,
-        }
+        ValidDraft(merged)
     }
 }
 
@@ -422,8 +365,8 @@ mod tests {
             match definition.validate(draft) {
                 Ok(valid) => assert_eq!(valid.value(field), expected),
                 Err(rejection) => {
-                    let violation = Violation::new(field, Rule::WrongKind);
-                    assert!(expected.is_none() && rejection.violations.iter().eq([&violation]));
+                    let rules = rejection.violations.iter().map(Violation::rule);
+                    assert!(expected.is_none() && rules.eq([Rule::WrongKind]));
                 }
             }
         }

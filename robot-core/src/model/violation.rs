@@ -5,188 +5,174 @@ use std::{borrow::Cow, fmt};
 use super::{
     definition::Definition,
     field::Field,
-    id::RobotId,
-    kind::{Format, Kind},
+    kind::{Format, Kind, is_date, is_uri},
+    value::Value,
 };
 
 /// One violated rule. Its message, by [`Display`](fmt::Display), is part of the contract.
 ///
 /// ```
-/// use robot_core::{Field, Rule, Violation};
+/// use robot_core::{Draft, ValidDraft, Violation};
 ///
 /// assert_eq!(Violation::NAME_TAKEN.to_string(), "The robot name must be unique");
-/// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
-/// assert_eq!(negative.to_string(), "The year cannot be less than zero");
-/// let rented = Violation::custom("name", "The name is that of a robot which is rented out");
-/// assert_eq!(rented.field(), "name");
+/// let rejection = ValidDraft::new(Draft::new("R2-D2", "droid", -1)).unwrap_err();
+/// let negative = Violation::new("year", "The year cannot be less than zero");
+/// assert!(rejection.violations().iter().eq([&negative]));
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Violation {
-    subject: Subject,
+    field: Cow<'static, str>,
     rule: Rule,
+    message: Cow<'static, str>,
 }
 
-impl PartialEq for Violation {
-    fn eq(&self, other: &Self) -> bool {
-        (self.field(), &self.rule) == (other.field(), &other.rule)
-    }
-}
-
-impl Eq for Violation {}
-
-/// The field that a violation is about.
-#[derive(Debug, Clone)]
-enum Subject {
-    Field(Field),
-    /// A field of which only the name is known.
-    Named(Cow<'static, str>),
-}
-
-/// A rule about the value of a field. The order is that of messages about a field.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a violated rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
-    /// A required value is missing, or empty.
-    Missing,
-    /// The value is of another kind than the field's.
+    /// The definition has no such field, or its values are of another kind.
     WrongKind,
-    /// The text is not one of the choices.
-    NotAChoice,
-    /// The text has too many characters.
-    TooLong,
-    /// The text contains U+0000.
-    ContainsNul,
-    /// The pattern of the field does not match the text.
-    NoMatch,
-    /// The text is not a date.
-    NotADate,
-    /// The text is not a URI.
-    NotAUri,
-    /// The number is less than the minimum.
-    TooSmall,
-    /// The number is greater than the maximum. For an id and a revision, only a store checks this,
-    /// when it restores a robot.
-    TooGreat,
     /// Another robot has the value. Only a store checks this.
     Taken,
-    /// A rule of the program that embeds the library: its message.
-    Custom(Cow<'static, str>),
+    /// The value is missing, or not permitted: by the definition, or by the program that embeds the library.
+    Other,
 }
 
 impl Violation {
     /// Another robot has the id.
-    pub const ID_TAKEN: Self = Self::new(Field::ID, Rule::Taken);
-    /// The id is greater than [`RobotId::GREATEST_RESTORED`], so the robot cannot be restored.
-    pub const ID_TOO_GREAT: Self = Self::new(Field::ID, Rule::TooGreat);
-    /// The revision is greater than [`Revision::GREATEST_RESTORED`](crate::Revision), so the robot
+    pub const ID_TAKEN: Self = Self::fixed("id", Rule::Taken, "The robot id must be unique");
+    /// The id is greater than [`RobotId::GREATEST_RESTORED`](crate::RobotId::GREATEST_RESTORED), so the robot
     /// cannot be restored.
-    pub const REVISION_TOO_GREAT: Self = Self::new(Field::REVISION, Rule::TooGreat);
+    pub const ID_TOO_GREAT: Self = Self::fixed(
+        "id",
+        Rule::Other,
+        "The robot id must be at most 9223090561878065151",
+    );
+    /// The revision is greater than [`Revision::GREATEST_RESTORED`](crate::Revision::GREATEST_RESTORED), so the
+    /// robot cannot be restored.
+    pub const REVISION_TOO_GREAT: Self = Self::fixed(
+        "revision",
+        Rule::Other,
+        "The robot revision must be at most 9223090561878065151",
+    );
     /// Another robot has the name.
-    pub const NAME_TAKEN: Self = Self::new(Field::NAME, Rule::Taken);
+    pub const NAME_TAKEN: Self = Self::fixed("name", Rule::Taken, "The robot name must be unique");
 
-    /// A field violates a rule.
-    #[must_use]
-    pub const fn new(field: Field, rule: Rule) -> Self {
-        let subject = Subject::Field(field);
-        Self { subject, rule }
-    }
-
-    /// A field violates a rule that its definition does not have. The message is for people.
-    pub fn custom(
-        field: impl Into<Cow<'static, str>>,
-        message: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    const fn fixed(field: &'static str, rule: Rule, message: &'static str) -> Self {
         Self {
-            subject: Subject::Named(field.into()),
-            rule: Rule::Custom(message.into()),
+            field: Cow::Borrowed(field),
+            rule,
+            message: Cow::Borrowed(message),
         }
     }
 
-    /// Another robot has the value of the own field with this name.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn taken(own: &str) -> Self {
+    /// A field violates a rule. The message is for people.
+    pub fn new(field: impl Into<Cow<'static, str>>, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            subject: Subject::Named(own.to_owned().into()),
+            field: field.into(),
+            rule: Rule::Other,
+            message: message.into(),
+        }
+    }
+
+    /// The definition has no field with this name, or its values are of another kind.
+    pub(super) fn wrong_kind(field: impl Into<Cow<'static, str>>, message: String) -> Self {
+        Self {
+            rule: Rule::WrongKind,
+            ..Self::new(field, message)
+        }
+    }
+
+    /// A required field has no value.
+    pub(super) fn missing(field: Field) -> Self {
+        Self::new(field.name(), format!("{field} is required"))
+    }
+
+    /// Another robot has the value of the field with this name.
+    pub(crate) fn taken(field: &str) -> Self {
+        if field == Field::NAME.name() {
+            return Self::NAME_TAKEN;
+        }
+        Self {
             rule: Rule::Taken,
+            ..Self::new(field.to_owned(), format!("The {field} must be unique"))
         }
     }
 
     /// The name of the field whose value violates the rule.
     #[must_use]
     pub fn field(&self) -> &str {
-        match &self.subject {
-            Subject::Field(field) => field.name(),
-            Subject::Named(name) => name,
-        }
+        &self.field
     }
 
-    /// The rule.
+    /// What the rule is about.
     #[must_use]
-    pub const fn rule(&self) -> &Rule {
-        &self.rule
+    pub const fn rule(&self) -> Rule {
+        self.rule
     }
 }
 
-impl fmt::Display for Violation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.field();
-        let (kind, is_own) = match self.subject {
-            Subject::Field(field) => (Some(field.kind()), field.is_own()),
-            Subject::Named(_) => (None, true),
+impl Field {
+    /// The rules that a value violates, except for uniqueness.
+    pub(super) fn check(self, value: &Value<'_>) -> Vec<Violation> {
+        let mut violations = Vec::new();
+        let mut forbid = |is_violated: bool, rule: &str, limit: &dyn fmt::Display| {
+            if is_violated {
+                let message = format!("The {self} {rule} {limit}");
+                violations.push(Violation::new(self.name(), message));
+            }
         };
-        let message = match (&self.rule, kind) {
-            (Rule::Custom(message), _) => return formatter.write_str(message),
-            (Rule::Missing, _) => format!("{name} is required"),
-            (Rule::Taken, _) if is_own => format!("The {name} must be unique"),
-            (Rule::Taken, _) => format!("The robot {name} must be unique"),
-            (Rule::ContainsNul, _) => {
-                format!("The {name} must not contain the NUL character (U+0000)")
+        match (self.kind(), value) {
+            _ if self.is_empty(value) => return vec![Violation::missing(self)],
+            (Kind::Text { max_length, format }, Value::Text(text)) => {
+                // Bytes bound characters from above, and counting them costs nothing.
+                let is_long = text.len() > max_length && text.chars().count() > max_length;
+                let length = format_args!("{max_length} characters long");
+                forbid(is_long, "must be at most", &length);
+                let has_nul = text.contains('\0');
+                forbid(has_nul, "must not contain the NUL character", &"(U+0000)");
+                match format {
+                    Format::Any => {}
+                    Format::Pattern(pattern) => {
+                        let is_match = is_long || pattern.0.is_match(text);
+                        forbid(!is_match, "must match the pattern", &pattern.as_str());
+                    }
+                    Format::Date => {
+                        forbid(!is_date(text), "must be a date, such as", &"2020-05-31");
+                    }
+                    Format::Uri => forbid(
+                        !is_uri(text),
+                        "must be a URI, such as",
+                        &"https://example.org/",
+                    ),
+                }
             }
-            (_, None) => format!("The {name} is not valid"),
-            (Rule::NotAChoice, Some(kind)) => {
-                let choices = kind.choices().join(", ");
-                format!("Value of field '{name}' must be part of list: {choices}")
+            (Kind::Choice(choices), Value::Text(text)) if choices.contains(&text.as_ref()) => {}
+            (Kind::Choice(choices), Value::Text(_)) => {
+                let choices = choices.join(", ");
+                let message = format!("Value of field '{self}' must be part of list: {choices}");
+                return vec![Violation::new(self.name(), message)];
             }
-            (Rule::TooLong, Some(Kind::Text { max_length, .. })) => {
-                format!("The {name} must be at most {max_length} characters long")
+            (Kind::Integer { minimum: 0, .. }, Value::Integer(..0)) if !self.is_own() => {
+                forbid(true, "cannot be less than", &"zero");
             }
-            (
-                Rule::NoMatch,
-                Some(Kind::Text {
-                    format: Format::Pattern(pattern),
-                    ..
-                }),
-            ) => {
-                format!("The {name} must match the pattern {}", pattern.as_str())
+            (Kind::Integer { minimum, maximum }, Value::Integer(integer)) => {
+                forbid(*integer < minimum, "cannot be less than", &minimum);
+                forbid(*integer > maximum, "cannot be greater than", &maximum);
             }
-            (Rule::NotAUri, _) => {
-                format!("The {name} must be a URI, such as https://example.org/")
+            (kind @ Kind::Number { minimum, maximum }, value) if kind.has(value) => {
+                let number = value.as_number();
+                forbid(number < minimum, "cannot be less than", &minimum);
+                forbid(number > maximum, "cannot be greater than", &maximum);
             }
-            (Rule::TooSmall, Some(Kind::Integer { minimum: 0, .. })) if !is_own => {
-                format!("The {name} cannot be less than zero")
+            (kind, value) if kind.has(value) => {}
+            (kind, _) => {
+                let message = format!("The {self} must be {}", kind.requirement());
+                return vec![Violation::wrong_kind(self.name(), message)];
             }
-            (Rule::TooSmall, Some(Kind::Integer { minimum, .. })) => {
-                format!("The {name} cannot be less than {minimum}")
-            }
-            (Rule::TooSmall, Some(Kind::Number { minimum, .. })) => {
-                format!("The {name} cannot be less than {minimum}")
-            }
-            (Rule::TooGreat, Some(Kind::Id)) => {
-                let maximum = RobotId::GREATEST_RESTORED;
-                format!("The robot {name} must be at most {maximum}")
-            }
-            (Rule::TooGreat, Some(Kind::Integer { maximum, .. })) if name == "revision" => {
-                format!("The robot {name} must be at most {maximum}")
-            }
-            (Rule::TooGreat, Some(Kind::Integer { maximum, .. })) => {
-                format!("The {name} cannot be greater than {maximum}")
-            }
-            (Rule::TooGreat, Some(Kind::Number { maximum, .. })) => {
-                format!("The {name} cannot be greater than {maximum}")
-            }
-            (_, Some(kind)) => format!("The {name} must be {}", kind.requirement()),
-        };
-        formatter.write_str(&message)
+        }
+        violations
     }
 }
 
@@ -195,12 +181,11 @@ impl fmt::Display for Violation {
 /// As text: one message per line.
 ///
 /// ```
-/// use robot_core::{Draft, Field, Rule, ValidDraft, Violation};
+/// use robot_core::{Draft, ValidDraft};
 ///
 /// let rejection = ValidDraft::new(Draft::default()).unwrap_err();
 /// let violations = rejection.violations();
-/// let first = Violation::new(Field::TYPE, Rule::Missing);
-/// assert_eq!(violations.iter().next(), Some(&first));
+/// assert_eq!(violations.iter().next().map(|first| first.field()), Some("type"));
 /// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,9 +200,7 @@ impl Violations {
 
     /// Other robots have the values of these fields: at least one, in the contract's order.
     pub(crate) fn taken(fields: &[Field]) -> Self {
-        let violations = fields
-            .iter()
-            .map(|field| Violation::new(*field, Rule::Taken));
+        let violations = fields.iter().map(|field| Violation::taken(field.name()));
         Self::new(violations.collect())
     }
 
@@ -252,7 +235,7 @@ impl Violations {
         for field in definition.in_order_of_messages() {
             all.extend(rest.extract_if(.., |one| one.field() == field.name()));
             if taken.contains(field) {
-                all.push(Violation::new(*field, Rule::Taken));
+                all.push(Violation::taken(field.name()));
             }
         }
         all.append(&mut rest);
@@ -273,20 +256,3 @@ impl fmt::Display for Violations {
 }
 
 impl std::error::Error for Violations {}
-
-#[cfg(test)]
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn violation_is_equal_if_only_the_name_of_its_field_is_known() {
-        let json = r#"{"properties":{"serial":{"type":"string","unique":true}}}"#;
-        let definition: Definition = json.parse().unwrap();
-        let serial = definition.field("serial").unwrap();
-        let known = Violation::new(serial, Rule::Taken);
-        assert_eq!(Violation::taken("serial"), known);
-        assert_eq!(Violation::taken("serial").to_string(), known.to_string());
-        assert_ne!(Violation::taken("maker"), known);
-    }
-}

@@ -42,7 +42,10 @@ fn lost_connections_are_replaced<S: Server>() {
 
 fn connection_lost_during_a_write_is_unknown<S: Server>() {
     let database = S::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(30));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(30),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let robot = catalogue.add(draft("R2-D2")).unwrap();
     let mut locking = database.connect();
@@ -100,7 +103,10 @@ fn lose_batch<S: Server>(
     lock: &str,
     id: RobotId,
 ) -> Vec<robot_core::Result<RobotId>> {
-    let options = OpenOptions::new().timeout(Duration::from_secs(60));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(60),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let mut blocking = database.connect();
     blocking.batch_execute(lock).unwrap();
@@ -110,7 +116,7 @@ fn lose_batch<S: Server>(
         let changes = vec![
             Change::Insert(valid("a")),
             Change::Insert(valid("b")),
-            Change::Update(id, valid("renamed").into()),
+            Change::Update(id, None, valid("renamed").into()),
             Change::Insert(valid("c")),
         ];
         let results = scope.spawn(|| submit_all(&catalogue, changes));

@@ -1,8 +1,6 @@
 //! Property test: every store returns the same results as the in-memory store, step by step.
 
 use proptest::{collection::vec, prelude::*, sample::select};
-use std::ops::Bound;
-
 use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Draft, Error, Field, Filter,
     MemoryCatalogue, PageRequest, Pages, Redefinition, Revision, Robot, RobotId, Sort, Summary,
@@ -84,9 +82,9 @@ impl<C: Catalogue> Subject<'_, C> {
                 Some(field) => self.unset(self.id(order), field).map(none),
                 None => Ok(Vec::new()),
             },
-            Step::Delete(order, None) => catalogue.delete(self.id(order)).map(none),
-            Step::Delete(order, Some(revision)) => {
-                catalogue.delete_if(self.id(order), revision).map(none)
+            Step::Delete(order, revision) => {
+                let deleted = catalogue.apply(Change::Delete(self.id(order), revision));
+                deleted.map(|_| Vec::new())
             }
             Step::Together(drafts, years) => self.apply_together(drafts, years),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
@@ -192,7 +190,7 @@ impl<C: Catalogue> Subject<'_, C> {
                 year: Some(year),
                 ..Draft::default()
             };
-            Change::Update(self.id(order), ValidChanges::new(year).unwrap())
+            Change::Update(self.id(order), None, ValidChanges::new(year).unwrap())
         });
         let ids = self.catalogue.apply_all(inserts.chain(updates).collect())?;
         let added = ids.into_iter().take(added);
@@ -396,11 +394,18 @@ fn filter() -> impl Strategy<Value = Filter> {
             filter = filter.folded();
         }
         if let Some(name) = name {
-            filter = filter.named(name);
+            filter = filter.with(Field::NAME, name);
         }
-        let bound = |year: Option<i64>| year.map_or(Bound::Unbounded, Bound::Included);
-        let filter = types.into_iter().fold(filter, Filter::of_type);
-        filter.years((bound(first), bound(last)))
+        for robot_type in types {
+            filter = filter.with(Field::TYPE, robot_type);
+        }
+        if let Some(first) = first {
+            filter = filter.at_least(Field::YEAR, first);
+        }
+        if let Some(last) = last {
+            filter = filter.at_most(Field::YEAR, last);
+        }
+        filter
     })
 }
 

@@ -6,7 +6,9 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{Catalogue, CatalogueExt, Error, OpenError, OpenOptions, Redefinition, open};
+use robot_core::{
+    Catalogue, CatalogueExt, Error, OpenError, OpenOptions, Preparation, Redefinition, open,
+};
 
 use crate::{
     backend::{Backend, database_tests},
@@ -60,19 +62,21 @@ fn database_of_a_newer_version_is_rejected<B: Backend>() {
 
 fn incomplete_copy_is_rejected_until_its_end<B: Backend>() {
     let database = B::new();
-    let target = OpenOptions::new()
-        .begin_copy()
-        .open(database.url())
-        .unwrap();
+    let options = |preparation| OpenOptions {
+        preparation,
+        ..OpenOptions::default()
+    };
+    let begin = options(Preparation::BeginCopy);
+    let target = begin.open(database.url()).unwrap();
     target.add(draft("a")).unwrap();
-    for options in [OpenOptions::new(), OpenOptions::new().begin_copy()] {
+    for options in [OpenOptions::default(), begin] {
         let error = options.open(database.url()).err().unwrap();
         assert!(matches!(error, OpenError::IncompleteCopy { .. }), "{error}");
     }
-    drop(OpenOptions::new().end_copy().open(database.url()).unwrap());
+    let end = options(Preparation::EndCopy);
+    drop(end.open(database.url()).unwrap());
     assert_eq!(names(&open(database.url()).unwrap(), ""), ["a"]);
     // It has a robot, so that nothing is copied into it.
-    let begin = OpenOptions::new().begin_copy();
     drop(begin.open(database.url()).unwrap());
     drop(database.open());
 }
@@ -107,7 +111,10 @@ fn table_rejects_invalid_names<B: Backend>() {
 
 fn write_waits_for_a_lock<B: Backend>() {
     let database = B::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(30));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(30),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let robot = catalogue.add(draft("a")).unwrap();
     let mut other = database.connect();
@@ -128,7 +135,10 @@ fn write_waits_for_a_lock<B: Backend>() {
 
 fn write_blocked_for_the_timeout_is_unavailable<B: Backend>() {
     let database = B::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(1));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(1),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let robot = catalogue.add(draft("a")).unwrap();
     let mut other = database.connect();

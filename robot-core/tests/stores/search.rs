@@ -1,7 +1,7 @@
 //! Lists of many more robots than a page, with few, all or no matches, compared with all robots.
 
 use robot_core::{
-    Catalogue, Cursor, Draft, Entry, Filter, PageRequest, Restoration, Robot, RobotId, Sort,
+    Catalogue, Cursor, Draft, Entry, Field, Filter, PageRequest, Restoration, Robot, RobotId, Sort,
     ValidDraft,
 };
 
@@ -29,9 +29,12 @@ fn lists_of_many_robots_equal_full_comparison<B: Backend>() {
     let folded = ["droid-1", "D", "777", "DROID-1999"];
     let folded = folded.map(|text| Filter::from(text).folded());
     for filter in texts.map(Filter::from).into_iter().chain(folded) {
-        let droids = filter.clone().of_type("droid");
-        let of_one_year = droids.clone().years(1977..=1977);
-        let late = filter.clone().years(1999..);
+        let droids = filter.clone().with(Field::TYPE, "droid");
+        let of_one_year = droids
+            .clone()
+            .at_least(Field::YEAR, 1977)
+            .at_most(Field::YEAR, 1977);
+        let late = filter.clone().at_least(Field::YEAR, 1999);
         for filter in [filter, droids, of_one_year, late] {
             let mut robots = robots.clone();
             robots.retain(|robot| filter.matches(robot));

@@ -148,13 +148,16 @@ fn lock_blocks_only_changes_of_the_same_robot<S: Server>() {
 /// is among them: changes that do not wait for each other may take effect in any order.
 fn lock_delays_no_change_of_the_same_batch<S: Server>() {
     let database = S::new();
-    let options = OpenOptions::new().connections(4);
+    let options = OpenOptions {
+        connections: 4,
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let locked = catalogue.add(draft("locked")).unwrap();
     let free = catalogue.add(draft("free")).unwrap();
     let mut other = database.connect();
     other.batch_execute(&S::lock(locked.id())).unwrap();
-    let update = |robot: &Robot, name| Change::Update(robot.id(), valid(name).into());
+    let update = |robot: &Robot, name| Change::Update(robot.id(), None, valid(name).into());
     catalogue.start(update(&free, "first")).wait().unwrap();
     let mut changes = vec![update(&locked, "renamed")];
     changes.extend((0..20).map(|number| Change::Insert(valid(&number.to_string()))));
@@ -195,12 +198,12 @@ fn changes_of_a_batch_have_results_of_their_own<S: Server>() {
         &catalogue,
         [
             Change::Insert(valid("g")),
-            Change::Update(robots[0], valid("a2").into()),
-            Change::Update(robots[0], valid("a3").into()),
-            Change::Update(gone, valid("b").into()),
-            Change::Delete(robots[1]),
-            Change::Delete(robots[1]),
-            Change::Delete(gone),
+            Change::Update(robots[0], None, valid("a2").into()),
+            Change::Update(robots[0], None, valid("a3").into()),
+            Change::Update(gone, None, valid("b").into()),
+            Change::Delete(robots[1], None),
+            Change::Delete(robots[1], None),
+            Change::Delete(gone, None),
             Change::Insert(valid("c")),
         ],
     );
@@ -271,9 +274,11 @@ fn deadlock_is_retried_or_reported_as_taken_name<S: Server>() {
 
 fn callers_wait_for_the_only_connection<S: Server>() {
     let database = S::new();
-    let options = OpenOptions::new()
-        .connections(1)
-        .timeout(Duration::from_secs(30));
+    let options = OpenOptions {
+        connections: 1,
+        timeout: Duration::from_secs(30),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     thread::scope(|scope| {
         for number in 0..16 {
@@ -299,9 +304,11 @@ fn unreachable_server_is_reported<S: Server>() {
     );
     assert!(!message.contains("robots:robots"), "{message}");
 
-    let options = OpenOptions::new()
-        .timeout(Duration::from_millis(300))
-        .wait_for_server();
+    let options = OpenOptions {
+        timeout: Duration::from_millis(300),
+        wait_for_server: true,
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(&url).unwrap();
     let started = Instant::now();
     for error in [

@@ -64,19 +64,18 @@ pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
 }
 
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
-    let options = OpenOptions::new().wait_for_server();
-    let timeout = reader.seconds("database_timeout", options.get_timeout());
-    let slow = options.get_slow_statement().as_millis();
-    let slow = u32::try_from(slow).unwrap_or(u32::MAX);
+    let default = OpenOptions::default();
+    let timeout = reader.seconds("database_timeout", default.timeout);
+    let slow = u32::try_from(default.slow_statement.as_millis()).unwrap_or(u32::MAX);
     let slow = reader.get_or("slow_statement", "a whole number of milliseconds", slow);
-    let connections = reader.number("database_connections", options.get_connections());
-    let options = options
-        .timeout(timeout)
-        .slow_statement(Duration::from_millis(slow.into()))
-        .connections(connections);
+    let connections = reader.number("database_connections", default.connections);
     let workers: Option<NonZero<usize>> = reader.get(Config::WORKERS, NUMBER);
-    match workers {
-        Some(workers) => options.workers(workers.get()),
-        None => options,
+    OpenOptions {
+        timeout,
+        slow_statement: Duration::from_millis(slow.into()),
+        connections,
+        workers: workers.map_or(default.workers, NonZero::get),
+        wait_for_server: true,
+        ..default
     }
 }

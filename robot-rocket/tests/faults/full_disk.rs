@@ -3,7 +3,7 @@
 use std::{fmt::Write, fs, mem, ops::ControlFlow};
 
 use fastrand::Rng;
-use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
+use robot_core::{BackupError, CatalogueExt, Draft, Existing, OpenOptions};
 
 use crate::{
     calls::{call, draft},
@@ -146,12 +146,17 @@ pub(crate) fn full_disk_keeps_the_catalogue_before_a_restore(run: &Run) {
         let restore = || {
             let backup = folder.path().join("robots.db");
             let next = |_| ControlFlow::Continue(());
-            OpenOptions::new().restore_backup(backup, &url(disk.path()), Existing::Replace, next)
+            OpenOptions::default().restore_backup(
+                backup,
+                &url(disk.path()),
+                Existing::Replace,
+                next,
+            )
         };
         disk.fill();
         let before = files();
         let error = restore().unwrap_err();
-        assert!(matches!(error, RestoreError::Failed { .. }), "{error}");
+        assert!(matches!(error, BackupError::Failed { .. }), "{error}");
         assert!(
             error.to_string().contains("that the disk has room"),
             "{error}"

@@ -56,7 +56,7 @@ fn actions_wait_for_a_token_that_permits_them() {
     visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#token", "This requires a token");
     visit.enter_token(READER);
-    visit.wait_for_text("#token", "This token permits only reading");
+    visit.wait_for_text("#token", "This token does not permit to write");
     visit.enter_token(WRITER);
     visit.wait_for_rows(1);
     visit.wait_for_announcement("Added R2-D2, droid, 1977.");

@@ -680,10 +680,7 @@ fn definition_needs_the_token_that_reading_needs() {
     visit.wait_for_text("#add", "Hideout");
     visit.open_fields();
     visit.press_on("Remove Hideout");
-    visit.wait_for_text(
-        "#token",
-        "This token does not permit changes of the definition",
-    );
+    visit.wait_for_text("#token", "This token does not permit to define");
     visit.wait_for_focus("Token");
     visit.press(&format!("robots_definer{ENTER}"));
     visit.wait_for_announcement("Removed the field Hideout.");

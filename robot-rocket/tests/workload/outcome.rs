@@ -44,7 +44,7 @@ impl Outcome {
             200 | 201 => Self::Done,
             404 => Self::NotFound,
             409 if text.contains(r#"["The robot name must be unique"]"#) => Self::NameTaken,
-            500 if text.contains("whether this was stored is unknown") => Self::Unknown,
+            500 if text.contains("whether the change was stored is unknown") => Self::Unknown,
             500 => Self::Failed,
             503 => Self::Unavailable,
             status => panic!("{request}: unexpected status {status}, {text}"),

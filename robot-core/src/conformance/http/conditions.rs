@@ -19,10 +19,8 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
 ];
 
 /// The message of a 412.
-const STALE_MESSAGE: &str = "The robot was changed since it was read; read it again, and send the \
-                             change with its new ETag in If-Match";
-const STALE_READ_MESSAGE: &str =
-    "The robot was changed since it was read; read it again without If-Match";
+const STALE_MESSAGE: &str = "Another client has made a change since the ETag in If-Match was read; \
+                             read again, and send the request with the new ETag";
 
 const HAL: &str = r#"{"name":"HAL","type":"virtual","year":2001}"#;
 
@@ -95,7 +93,7 @@ fn conditions_of_reads_are_checked(session: &Session<'_>) {
             match status {
                 200 => assert_answer(&get, 200, &whole),
                 304 => assert_eq!((get.status, &*get.text()), (304, ""), "{headers}"),
-                412 => assert_messages(&get, 412, &[STALE_READ_MESSAGE]),
+                412 => assert_messages(&get, 412, &[STALE_MESSAGE]),
                 _ => assert_failure(&get, status),
             }
             let etag = (status < 400).then_some("\"1\"");

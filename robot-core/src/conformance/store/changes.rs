@@ -7,13 +7,13 @@ use std::{
 };
 
 use super::{
-    Run, add, assert_found, assert_not_found, assert_rejected, draft, get, id, insert, named, ok,
-    revision, valid,
+    NOT_A_CHOICE, Run, add, assert_found, assert_not_found, assert_rejected, draft, get, id,
+    insert, named, ok, revision, valid,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Pages},
     conformance::{Case, cases},
-    model::{Draft, Field, NAME_LENGTH_LIMIT, Rule, Violation},
+    model::{Draft, Field, NAME_LENGTH_LIMIT, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -94,8 +94,8 @@ fn taken_name_is_rejected(catalogue: &dyn Catalogue) {
 fn all_violations_are_reported(catalogue: &dyn Catalogue) {
     let robots = [add(catalogue, "a"), add(catalogue, "b")];
     let id = robots[0].id();
-    let not_a_choice = || Violation::new(Field::TYPE, Rule::NotAChoice);
-    let too_small = Violation::new(Field::YEAR, Rule::TooSmall);
+    let not_a_choice = || Violation::new("type", NOT_A_CHOICE);
+    let too_small = Violation::new("year", "The year cannot be less than zero");
     let wrong = || Draft::new("b", "toaster", -1);
     let all = [not_a_choice(), Violation::NAME_TAKEN, too_small];
     assert_rejected(catalogue.add(wrong()), &all);
@@ -106,11 +106,15 @@ fn all_violations_are_reported(catalogue: &dyn Catalogue) {
     assert_rejected(result, &[not_a_choice()]);
     let result = catalogue.replace(id, Draft::new("a", "toaster", 0));
     assert_rejected(result, &[not_a_choice()]);
-    let missing = [Field::TYPE, Field::NAME, Field::YEAR];
-    let missing = missing.map(|field| Violation::new(field, Rule::Missing));
+    let missing = ["type", "name", "year"];
+    let missing = missing.map(|field| Violation::new(field, format!("{field} is required")));
     assert_rejected(catalogue.add(Draft::default()), &missing);
     assert_rejected(catalogue.patch(id, named("")), &missing[1..2]);
-    let broken = [Rule::TooLong, Rule::ContainsNul].map(|rule| Violation::new(Field::NAME, rule));
+    let broken = [
+        "The name must be at most 255 characters long",
+        "The name must not contain the NUL character (U+0000)",
+    ];
+    let broken = broken.map(|message| Violation::new("name", message));
     assert_rejected(
         catalogue.add(draft(&"\0".repeat(NAME_LENGTH_LIMIT + 1))),
         &broken,

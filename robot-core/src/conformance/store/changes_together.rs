@@ -38,12 +38,12 @@ fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
     let [deleted, renamed, changed, deleted_if, last] = old;
     let ids = ok(catalogue.apply_all(vec![
         insert("z"),
-        Change::Update(renamed, rename("B")),
-        Change::Delete(deleted),
-        Change::UpdateIf(changed, Revision::FIRST, year(2001)),
+        Change::Update(renamed, None, rename("B")),
+        Change::Delete(deleted, None),
+        Change::Update(changed, Some(Revision::FIRST), year(2001)),
         insert("f"),
-        Change::DeleteIf(deleted_if, Revision::FIRST),
-        Change::Update(last, year(1)),
+        Change::Delete(deleted_if, Some(Revision::FIRST)),
+        Change::Update(last, None, year(1)),
     ]));
     assert_eq!(ids.len(), 7);
     assert_eq!(
@@ -91,26 +91,26 @@ fn failing_change_prevents_all(catalogue: &dyn Catalogue) {
         vec![
             insert("new one"),
             insert("new two"),
-            Change::Update(kept, rename("renamed")),
+            Change::Update(kept, None, rename("renamed")),
         ]
     };
     for failing in [
         insert("taken"),
-        Change::Update(stale, rename("taken")),
-        Change::Update(gone, year(1)),
-        Change::UpdateIf(stale, Revision::FIRST, year(1)),
-        Change::Delete(gone),
-        Change::DeleteIf(stale, Revision::FIRST),
+        Change::Update(stale, None, rename("taken")),
+        Change::Update(gone, None, year(1)),
+        Change::Update(stale, Some(Revision::FIRST), year(1)),
+        Change::Delete(gone, None),
+        Change::Delete(stale, Some(Revision::FIRST)),
     ] {
         for place in 0..=3 {
             let mut changes = good();
             changes.insert(place, failing.clone());
             let result = catalogue.apply_all(changes);
             match &failing {
-                Change::Insert(_) | Change::Update(_, _) if failing.id() != Some(gone) => {
+                Change::Insert(_) | Change::Update(_, None, _) if failing.id() != Some(gone) => {
                     assert_rejected(result, &[Violation::NAME_TAKEN]);
                 }
-                Change::UpdateIf(..) | Change::DeleteIf(..) => {
+                Change::Update(_, Some(_), _) | Change::Delete(_, Some(_)) => {
                     assert!(matches!(result, Err(Error::Stale(id)) if id == stale));
                 }
                 _ => assert!(matches!(result, Err(Error::NotFound(id)) if id == gone)),
@@ -136,11 +136,11 @@ fn failing_change_prevents_all(catalogue: &dyn Catalogue) {
 
 fn changes_take_names_that_earlier_ones_release(catalogue: &dyn Catalogue) {
     let [a, b, c] = ["a", "b", "c"].map(|name| add(catalogue, name).id());
-    let rename_if = |id, name| Change::UpdateIf(id, Revision::FIRST, rename(name));
+    let rename_if = |id, name| Change::Update(id, Some(Revision::FIRST), rename(name));
     let changes = [
         rename_if(c, "x"),
         rename_if(a, "c"),
-        Change::Delete(b),
+        Change::Delete(b, None),
         insert("b"),
     ];
     let too_early = [[1, 0, 2, 3], [0, 1, 3, 2]];
@@ -160,10 +160,10 @@ fn changes_take_names_that_earlier_ones_release(catalogue: &dyn Catalogue) {
 fn many_conditional_changes_are_applied_together(catalogue: &dyn Catalogue) {
     // More than a statement changes.
     let ids = ok(catalogue.apply_all(inserts((0..1100).map(|n| n.to_string()))));
-    let update = |id: &RobotId| Change::UpdateIf(*id, Revision::FIRST, year(1));
+    let update = |id: &RobotId| Change::Update(*id, Some(Revision::FIRST), year(1));
     let updates: Vec<_> = ids.iter().map(update).collect();
     assert_eq!(ok(catalogue.apply_all(updates.clone())), ids);
-    let delete = |id: &RobotId| Change::DeleteIf(*id, revision(2));
+    let delete = |id: &RobotId| Change::Delete(*id, Some(revision(2)));
     let deletes: Vec<_> = ids.iter().map(delete).collect();
     ok(catalogue.update(ids[1050], year(3)));
     let changed = ok(catalogue.list());
@@ -175,7 +175,7 @@ fn many_conditional_changes_are_applied_together(catalogue: &dyn Catalogue) {
     let mut years = changed.iter().map(|robot| (robot.id(), robot.year()));
     let is_expected = |(id, year)| year == Some(if id == ids[1050] { 3 } else { 1 });
     assert!(years.all(is_expected) && changed.len() == ids.len());
-    let kept = Change::DeleteIf(ids[1050], revision(3));
+    let kept = Change::Delete(ids[1050], Some(revision(3)));
     let others = ids.iter().filter(|id| **id != ids[1050]).map(delete);
     ok(catalogue.apply_all(others.chain([kept]).collect()));
     assert_found(catalogue, "", &[]);
@@ -187,7 +187,7 @@ fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
     let old = ok(catalogue.apply_all(inserts((0..50).map(|n| n.to_string()))));
     add(catalogue, "RX-0001 b");
     let changes = |failing: Option<&str>| {
-        let updates = old.iter().map(|id| Change::Update(*id, year(2001)));
+        let updates = old.iter().map(|id| Change::Update(*id, None, year(2001)));
         let failing = failing.map(insert);
         let all = updates.chain(inserts(&names)).chain(failing);
         all.collect::<Vec<_>>()
@@ -224,7 +224,7 @@ fn ids_of_changes_applied_together_are_not_reused(catalogue: &dyn Catalogue) {
         );
         last = ids.iter().copied().max();
         // Deletes the newest robot, and then fails.
-        let delete = |id| Change::Delete(id);
+        let delete = |id| Change::Delete(id, None);
         ok(catalogue.apply_all(last.map(delete).into_iter().collect()));
         let failing = [inserts(["c"]), last.map(delete).into_iter().collect()];
         assert!(catalogue.apply_all(failing.concat()).is_err());
@@ -267,7 +267,7 @@ fn concurrent_changes_of_the_same_robots_are_serial(catalogue: &dyn Catalogue) {
         order.rotate_left(thread);
         for round in 0..ROUNDS {
             let value = 100 * i64::try_from(thread).unwrap_or(0) + round;
-            let update = |id: &RobotId| Change::Update(*id, year(value));
+            let update = |id: &RobotId| Change::Update(*id, None, year(value));
             ok(catalogue.apply_all(order.iter().map(update).collect()));
             let robots = page(catalogue);
             assert!(
@@ -309,6 +309,6 @@ fn page(catalogue: &dyn Catalogue) -> Vec<Robot> {
 fn clear(catalogue: &dyn Catalogue) {
     let deletes = page(catalogue)
         .into_iter()
-        .map(|robot| Change::Delete(robot.id()));
+        .map(|robot| Change::Delete(robot.id(), None));
     ok(catalogue.apply_all(deletes.collect()));
 }

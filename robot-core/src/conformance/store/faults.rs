@@ -45,7 +45,7 @@ fn updating(
     update: impl FnOnce(RobotId, ValidChanges) -> Result<()>,
 ) -> Result<RobotId> {
     match change {
-        Change::Update(id, changes) => update(id, changes).map(|()| id),
+        Change::Update(id, None, changes) => update(id, changes).map(|()| id),
         other => store.apply(other),
     }
 }
@@ -78,9 +78,9 @@ fn reuse_id(store: &MemoryCatalogue, change: Change) -> Result<RobotId> {
 /// The change without the revision that it expects.
 fn unconditional(change: Change) -> Change {
     match change {
-        Change::UpdateIf(id, _, changes) => Change::Update(id, changes),
-        Change::DeleteIf(id, _) => Change::Delete(id),
-        other => other,
+        Change::Update(id, _, changes) => Change::Update(id, None, changes),
+        Change::Delete(id, _) => Change::Delete(id, None),
+        insert @ Change::Insert(_) => insert,
     }
 }
 
@@ -246,7 +246,9 @@ const CHANGES: &[Seeded] = &[
     // Revisions are compared before the change.
     (
         Fault::Change(|store, change| {
-            if let Change::UpdateIf(id, revision, _) | Change::DeleteIf(id, revision) = &change {
+            if let Change::Update(id, Some(revision), _) | Change::Delete(id, Some(revision)) =
+                &change
+            {
                 let has_revision = || match store.get(*id)? {
                     Some(robot) => Ok(robot.revision() == *revision),
                     None => Err(Error::NotFound(*id)),
@@ -256,7 +258,7 @@ const CHANGES: &[Seeded] = &[
                 }
                 thread::sleep(GAP);
                 // A deletion waits for an update that started at the same time.
-                let is_deletion = matches!(change, Change::DeleteIf(..));
+                let is_deletion = matches!(change, Change::Delete(..));
                 let deadline = Instant::now() + Duration::from_secs(1);
                 while is_deletion && has_revision()? && Instant::now() < deadline {
                     thread::sleep(GAP);
@@ -366,7 +368,7 @@ const READS: &[Seeded] = &[
     (
         Fault::Filter(|filter| {
             let types = Field::TYPE.choices().iter().copied();
-            types.fold(filter.clone(), Filter::of_type)
+            types.fold(filter.clone(), |filter, one| filter.with(Field::TYPE, one))
         }),
         "filters_combine folded_searches_are_filtered_paged_and_counted",
     ),

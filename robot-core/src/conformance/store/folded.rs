@@ -4,7 +4,7 @@ use super::{Run, add, add_all, draft, lists::assert_listed, names, ok};
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Filter, Pages},
     conformance::{Case, cases},
-    model::{Draft, Robot, fold},
+    model::{Draft, Field, Robot, fold},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -187,11 +187,14 @@ fn folded_searches_are_filtered_paged_and_counted(catalogue: &dyn Catalogue) {
         folded("9 u"),
         folded("none"),
         folded("\u{308}"),
-        folded("a-").of_type("virtual"),
-        folded("UNIT").of_type("droid").years(1910..1920),
-        folded("0 ünit").years(1930..),
-        folded("b-").named("B-003 Ünit"),
-        folded("c-").named("B-003 Ünit"),
+        folded("a-").with(Field::TYPE, "virtual"),
+        folded("UNIT")
+            .with(Field::TYPE, "droid")
+            .at_least(Field::YEAR, 1910)
+            .at_most(Field::YEAR, 1919),
+        folded("0 ünit").at_least(Field::YEAR, 1930),
+        folded("b-").with(Field::NAME, "B-003 Ünit"),
+        folded("c-").with(Field::NAME, "B-003 Ünit"),
     ] {
         assert_listed(catalogue, &robots, &filter);
     }

@@ -134,6 +134,9 @@ fn assert_found(catalogue: &dyn Catalogue, containing: &str, expected: &[&str]) 
     assert_eq!(names(&found), expected, "search for {containing:?}");
 }
 
+/// The message for a type that is none.
+const NOT_A_CHOICE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
+
 /// Asserts that a result is a rejection with exactly these violations.
 #[track_caller]
 fn assert_rejected<T: std::fmt::Debug>(result: crate::Result<T>, expected: &[Violation]) {

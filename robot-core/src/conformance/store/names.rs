@@ -4,7 +4,7 @@ use super::{Run, add, add_all, assert_found, assert_rejected, draft, get, ok};
 use crate::{
     catalogue::{Catalogue, CatalogueExt},
     conformance::{Case, cases},
-    model::{Field, NAME_LENGTH_LIMIT, Rule, Violation},
+    model::{NAME_LENGTH_LIMIT, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -59,7 +59,10 @@ fn names_of_maximum_length_are_stored(catalogue: &dyn Catalogue) {
         assert_eq!(get(catalogue, robot.id()), Some(robot));
         assert_rejected(
             catalogue.add(draft(&format!("{name}{character}"))),
-            &[Violation::new(Field::NAME, Rule::TooLong)],
+            &[Violation::new(
+                "name",
+                "The name must be at most 255 characters long",
+            )],
         );
         // It differs in the last character only.
         let mut other = character.repeat(NAME_LENGTH_LIMIT - 1);

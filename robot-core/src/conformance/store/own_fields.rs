@@ -165,7 +165,6 @@ fn taken_values_are_reported_in_order(catalogue: &dyn Catalogue) {
     ] {
         let mut draft = with("", members);
         assert_messages(catalogue.add(draft.clone()), messages);
-        assert_messages(catalogue.check(draft.clone()), messages);
         assert_messages(catalogue.replace(third, draft.clone()), messages);
         assert_messages(catalogue.patch(third, part(members)), messages);
         let mut all = messages.to_vec();
@@ -238,7 +237,7 @@ fn taken_value_prevents_all_changes(catalogue: &dyn Catalogue) {
     let replaced = valid("c", r#"{"serial": "t", "weight": 0.1}"#);
     let apply = |serial: &str| {
         catalogue.apply_all(vec![
-            Change::Update(robots[0].id(), replaced.clone().into()),
+            Change::Update(robots[0].id(), None, replaced.clone().into()),
             Change::Insert(valid("d", r#"{"slot": 1}"#)),
             Change::Insert(valid("e", &format!(r#"{{"serial": "{serial}"}}"#))),
         ])
@@ -334,7 +333,7 @@ fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalog
         let expected = ["Good", "good", "good ", "göod"].map(|text| (text.to_owned(), 1));
         assert_eq!(texts, expected);
         for text in state.choices() {
-            let filter = Filter::all().with(state, (*text).to_owned().into());
+            let filter = Filter::all().with(state, *text);
             let found = ok(catalogue.page(PageRequest {
                 filter: &filter,
                 cursor: &Cursor::default(),

@@ -15,7 +15,10 @@ use diesel::QueryResult;
 use futures_channel::oneshot;
 use tokio::{
     runtime::Handle,
-    sync::mpsc::{self, Receiver, Sender, error::TrySendError},
+    sync::{
+        Mutex,
+        mpsc::{self, Receiver, Sender, error::TrySendError},
+    },
     time::timeout,
 };
 
@@ -103,7 +106,8 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
     ) -> Self {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let pool = Pool::new(W::QUEUE, connections, connector);
-        runtime.spawn(dispatch(Arc::new(work), Arc::clone(&pool), receiver));
+        let dispatcher = supervise(Arc::new(work), Arc::clone(&pool), receiver);
+        runtime.spawn(dispatcher);
         Self {
             sender,
             pool,
@@ -145,12 +149,23 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
     }
 }
 
-/// Executes what is queued, until the batcher is dropped.
+/// Executes what is queued, until the batcher is dropped. A panic costs one batch only.
+async fn supervise<B: Backend, W: Work<B>>(
+    work: Arc<W>,
+    pool: Arc<Pool<B>>,
+    receiver: Receiver<Job<W::Item, W::Output>>,
+) {
+    let receiver = Arc::new(Mutex::new(receiver));
+    let dispatch = || dispatch(Arc::clone(&work), Arc::clone(&pool), Arc::clone(&receiver));
+    while tokio::spawn(dispatch()).await.is_err() {}
+}
+
 async fn dispatch<B: Backend, W: Work<B>>(
     work: Arc<W>,
     pool: Arc<Pool<B>>,
-    mut receiver: Receiver<Job<W::Item, W::Output>>,
+    receiver: Arc<Mutex<Receiver<Job<W::Item, W::Output>>>>,
 ) {
+    let mut receiver = receiver.lock().await;
     let mut queued = Vec::new();
     loop {
         let Some(first) = queued.first() else {
@@ -174,10 +189,11 @@ async fn dispatch<B: Backend, W: Work<B>>(
         pool.metrics.length.set(number(receiver.len()));
         lease.items = queued.len();
         let (work, pool) = (Arc::clone(&work), Arc::clone(&pool));
-        // In a task of its own, so that a panic costs this batch only.
-        let batch = tokio::spawn(execute(work, pool, lease, mem::take(&mut queued)));
-        // It goes on after that.
-        let _ = timeout(PATIENCE, batch).await;
+        let mut batch = Box::pin(execute(work, pool, lease, mem::take(&mut queued)));
+        // Not a task from the start: waking another task would delay the next batch.
+        if timeout(PATIENCE, &mut batch).await.is_err() {
+            tokio::spawn(batch);
+        }
     }
 }
 

@@ -158,7 +158,7 @@ async fn apply<B: Backend>(
             _ if is_ordered => apply_separately(connection, definition, change, deadline).await?,
             (_, Some(id)) if revision.is_none() => Err(Error::NotFound(id)),
             (_, Some(id)) if change.expected().is_some_and(is_stale) => Err(Error::Stale(id)),
-            (Change::Update(id, values) | Change::UpdateIf(id, _, values), _) => {
+            (Change::Update(id, _, values), _) => {
                 updates.insert(*id, (place, change, values));
                 continue;
             }
@@ -275,7 +275,7 @@ mod tests {
     /// Two connections to a new catalogue.
     async fn connections<B: Backend>(variable: &str) -> [Connection<B>; 2] {
         let url = scratch_database(variable);
-        let connector = Connector::open(&url, &OpenOptions::new()).await;
+        let connector = Connector::open(&url, &OpenOptions::default()).await;
         let connector = connector.unwrap();
         [
             connector.connect().await.unwrap(),
@@ -310,11 +310,11 @@ mod tests {
         let [mut connection, _] = connections::<B>(variable).await;
         let [a, b, c] = add(&mut connection, ["a", "b", "c"]).await;
         let batch = [
-            Change::Update(a, valid("c").into()),
-            Change::Update(b, valid("b2").into()),
-            Change::Update(a, valid("a2").into()),
-            Change::Update(c, valid("c").into()),
-            Change::Update(RobotId::new(99).unwrap(), valid("c").into()),
+            Change::Update(a, None, valid("c").into()),
+            Change::Update(b, None, valid("b2").into()),
+            Change::Update(a, None, valid("a2").into()),
+            Change::Update(c, None, valid("c").into()),
+            Change::Update(RobotId::new(99).unwrap(), None, valid("c").into()),
         ];
         let renamed = execute(&mut connection, &batch).await;
         let rejected = renamed.iter().map(|result| match result {
@@ -339,7 +339,7 @@ mod tests {
         let [a] = add(&mut connection, ["a"]).await;
         let batch = [
             Change::Insert(valid("b")),
-            Change::Update(a, valid("b").into()),
+            Change::Update(a, None, valid("b").into()),
         ];
         let results = execute(&mut connection, &batch).await;
         assert!(matches!(results[0], Err(Error::Rejected(_))));

@@ -93,8 +93,8 @@ impl<B: Backend> Connector<B> {
             url: B::parse(url, options.get_timeout()).map_err(invalid)?,
             name: redact(url),
             timeout: options.get_timeout(),
-            slow_statement: options.get_slow_statement(),
-            preparation: match options.get_preparation() {
+            slow_statement: options.slow_statement,
+            preparation: match options.preparation {
                 // Applies to files only.
                 Preparation::Keep => Preparation::Migrate,
                 other => other,
@@ -108,7 +108,7 @@ impl<B: Backend> Connector<B> {
             definition: Arc::default(),
         };
         match connector.prepare().await {
-            Err(error) if options.waits_for_server() && error.is_transient() => {
+            Err(error) if options.wait_for_server && error.is_transient() => {
                 connector.note_outage(error);
             }
             result => result?,

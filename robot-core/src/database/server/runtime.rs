@@ -21,7 +21,7 @@ impl Runtime {
     /// threads wait for results of the store could not compute these.
     pub(super) fn new(options: &OpenOptions) -> io::Result<Self> {
         let callers = Handle::try_current().ok();
-        if let Some(handle) = callers.filter(|_| options.uses_current_runtime()) {
+        if let Some(handle) = callers.filter(|_| options.use_current_runtime) {
             return Ok(Self { handle, own: None });
         }
         let own = Builder::new_multi_thread()

@@ -177,8 +177,8 @@ fn nth_name(
 ) -> QueryResult<Option<String>> {
     let is_after = Fragment::new("robots.name > ").text(after);
     let name = select(ENTRY, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
-    let mut names = now(connection.pairs(name.number(row_limit(position) - 1), 1))?;
-    Ok(names.pop().map(|(_, name)| name))
+    let query = name.number(row_limit(position) - 1);
+    Ok(now(connection.pairs(query, 1, |(_, name)| Ok(name)))?.pop())
 }
 
 /// Reads a page in its order, or the robots of it that have one of these ids.

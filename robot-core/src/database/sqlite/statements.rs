@@ -159,7 +159,7 @@ mod tests {
         let url = format!("sqlite://{}/robots.db", folder.path().display());
         let catalogue = crate::open(&url).unwrap();
         let last = catalogue.add(Draft::new("taken", "droid", 1)).unwrap().id();
-        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
+        let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
         let mut connection = file.connect(Purpose::Write).unwrap();
         let free = [
             "b",

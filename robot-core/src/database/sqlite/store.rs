@@ -74,7 +74,7 @@ impl SqliteCatalogue {
     /// Opens the file that a URL names, creates what is missing, and brings its tables up to date. A file
     /// that the process may not write can be read, and writes fail with [`Error::ReadOnly`].
     fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let preparation = options.get_preparation();
+        let preparation = options.preparation;
         let file = match preparation {
             Preparation::Keep => DatabaseFile::unchanged_from_url(url, options)?,
             _ => DatabaseFile::from_url(url, options)?,
@@ -83,7 +83,7 @@ impl SqliteCatalogue {
         let purpose = if file.is_read_only() {
             file.pin()?;
             Purpose::Read
-        } else if options.expects_file() {
+        } else if options.must_exist || preparation == Preparation::Keep {
             file.pin()?;
             Purpose::Write
         } else {
@@ -130,7 +130,7 @@ impl SqliteCatalogue {
         Self {
             reads: Arc::new(Reads {
                 pool: ReaderPool::new(&file, options.get_connections()),
-                inline: InlineReads::new(&file, options.get_workers()),
+                inline: InlineReads::new(&file, options.workers),
             }),
             definition: Arc::clone(definition),
             writer: None,

@@ -63,14 +63,17 @@ const IN_FLIGHT: usize = 256;
 
 /// `POST /api/robots/import`.
 pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
-    let definition = call.definition();
-    let query = Query::parse(call.query(), &definition)?;
+    let (query, columns) = Query::read(call)?;
     let media_type = value(call.headers(), CONTENT_TYPE).unwrap_or_default();
-    let format = query.format.or_else(|| Format::of_media_type(&media_type));
+    let format = call
+        .arguments
+        .format()?
+        .or_else(|| Format::of_media_type(&media_type));
     let format = format.ok_or_else(|| {
-        let message = "The format is not known; send format=csv, json or ndjson in the query, or the \
-                       Content-Type text/csv, application/json or application/x-ndjson";
-        Failure::Malformed(vec![message.into()])
+        Failure::malformed(
+            "The format is not known; send format=csv, json or ndjson in the query, or the \
+             Content-Type text/csv, application/json or application/x-ndjson",
+        )
     })?;
     let limit = if query.options.is_dry_run || query.is_proposal {
         DRY_RUN_LIMIT
@@ -99,7 +102,6 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         omitted: 0,
         has_name_conflict: false,
     };
-    let columns = report.query.columns(definition, call.context.is_strict);
     Ok(Pending::blocking(move || {
         let records = Records::new(body, format).with_columns(columns);
         if report.query.is_proposal {

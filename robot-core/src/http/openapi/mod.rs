@@ -1,14 +1,13 @@
 //! The description of the API: `document.json`, completed for one service.
 //!
-//! The document is valid `OpenAPI` 3.1 for behaviour A, from which the others follow. Added to it are what other code knows (the fields
-//! of a robot, the parameters of queries, the version), what all operations have in common (the `HEAD` of
-//! each `GET`, the headers of every reply), and the settings of the service (behaviour and base path).
+//! The document describes all operations of `/api` and `/v1`, and the replies of behaviour B that differ
+//! (`x-older-responses`). Added to it are the headers that every reply has, what follows from the definition, and
+//! the settings of the service (APIs, behaviour and base path).
 
 mod schemas;
-mod v1;
 
 use std::{
-    mem,
+    slice,
     sync::{Arc, PoisonError},
 };
 
@@ -23,7 +22,7 @@ use super::{
     api::{ApiSettings, Apis},
     behaviour::Behaviour,
     headers, render, response,
-    route::{Call, Route, Routes, Started},
+    route::{Call, Routes, Started},
     token::Permission,
 };
 use crate::{catalogue::Pending, model::Definition};
@@ -51,7 +50,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
         .check(credentials.as_deref(), Permission::Read);
     let may_read = access.1.is_ok();
     let definition = if may_read {
-        call.definition()
+        Arc::clone(&call.definition)
     } else {
         Arc::clone(Definition::built_in())
     };
@@ -79,42 +78,50 @@ fn describe(routes: Routes, definition: &Definition, settings: &ApiSettings) -> 
     // A test parses the constant.
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
     describe_service(&mut document, settings);
-    let mut schemas = document["components"]["schemas"].take();
-    schemas::add_fields(&mut schemas, definition);
-
-    let mut replies = document["components"]["responses"].take();
-    for reply in members(&mut replies) {
+    let components = &mut document["components"];
+    schemas::add_fields(&mut components["schemas"], definition);
+    schemas::complete_parameters(&mut components["parameters"], definition);
+    for reply in members(&mut components["responses"]) {
         for name in COMMON_HEADERS {
-            reply["headers"][name] = reference("headers", name);
+            reply["headers"][name] = json!({ "$ref": format!("#/components/headers/{name}") });
         }
     }
+    let mut all = document["paths"].take();
+    let parameters = &document["components"]["parameters"];
     let mut paths = Map::new();
     for route in routes.into_iter().flatten() {
-        let mut path = document["paths"][route.path].clone();
-        match settings.behaviour_of(route.path) {
-            Behaviour::A => {}
-            Behaviour::B => {
-                members(&mut path).for_each(|one| use_older_statuses(one, &mut replies));
+        // With `/v1` alone, this document is described as the rest is.
+        let of_v1 = format!("/v1{}", route.path);
+        let is_of_v1 = settings.apis == Apis::V1 && all.get(&of_v1).is_some();
+        let mut path = all[if is_of_v1 { &of_v1 } else { route.path }].take();
+        for operation in members(&mut path).filter_map(Value::as_object_mut) {
+            let older = operation.remove("x-older-responses");
+            if let (Behaviour::B, Some(older)) = (settings.behaviour, older) {
+                operation.insert("responses".to_owned(), older);
             }
-            Behaviour::C => {
-                let contract = route.path.replacen("/v1/", "/api/", 1);
-                let added = mem::replace(&mut path, document["paths"][contract].clone());
-                if added.is_object() {
-                    v1::merge(&mut path, added);
-                }
-                v1::derive(&mut path, &mut replies, &mut schemas);
+            if let Some(Value::Array(sent)) = operation.get_mut("parameters") {
+                *sent = write_out(sent, parameters);
             }
         }
-        add_parameters(&mut path, route, definition);
-        add_head(&mut path, &mut replies);
         paths.insert(route.path.to_owned(), path);
     }
     document["paths"] = paths.into();
-    document["components"]["schemas"] = schemas;
-    document["components"]["responses"] = replies;
-    v1::take_patches(&mut document, |_, _| ());
     remove_unused(&mut document);
     document
+}
+
+/// The parameters to which these references refer, because generators of clients name types by them. The
+/// component `conditions` is many parameters.
+fn write_out(references: &[Value], parameters: &Value) -> Vec<Value> {
+    let named = references.iter().map(|reference| {
+        let path = reference["$ref"].as_str().unwrap_or_default();
+        &parameters[path.rsplit('/').next().unwrap_or_default()]
+    });
+    let named = named.flat_map(|named| match named {
+        Value::Array(conditions) => conditions.as_slice(),
+        parameter => slice::from_ref(parameter),
+    });
+    named.cloned().collect()
 }
 
 /// Completes what concerns the service as a whole.
@@ -123,13 +130,18 @@ fn describe_service(document: &mut Value, settings: &ApiSettings) {
     document["servers"][0]["url"] = if base.is_empty() { "/" } else { base }.into();
     let info = &mut document["info"];
     info["version"] = env!("CARGO_PKG_VERSION").into();
-    let text = |text: &Value| text.as_str().unwrap_or_default().to_owned();
-    let behaviour = format!("`/api` has behaviour {}.", settings.behaviour);
-    let contract = [text(&info["description"]), behaviour];
-    let contract = contract.into_iter().filter(|_| *apis != Apis::V1);
-    let v1 = Some(text(&info["x-v1"])).filter(|_| *apis != Apis::Contract);
-    let texts: Vec<_> = contract.chain(v1).collect();
-    info["description"] = texts.join("\n\n").into();
+    let text = |api: &str| info["description"][api].as_str().unwrap_or_default();
+    let contract = format!(
+        "{}\n\n`/api` has behaviour {}.",
+        text("contract"),
+        settings.behaviour
+    );
+    info["description"] = match apis {
+        Apis::Both => format!("{contract}\n\n{}", text("v1")),
+        Apis::Contract => contract,
+        Apis::V1 => text("v1").to_owned(),
+    }
+    .into();
 }
 
 /// Removes components to which nothing refers.
@@ -143,79 +155,8 @@ fn remove_unused(document: &mut Value) {
     }
 }
 
-/// Adds the parameters of queries.
-fn add_parameters(path: &mut Value, route: &Route, definition: &Definition) {
-    for operation in route.methods {
-        let described = &mut path[operation.method.to_ascii_lowercase()];
-        let parameters = operation.parameters.all(definition);
-        let parameters = parameters.map(|parameter| schemas::parameter(&parameter, definition));
-        let headers = described["parameters"].as_array().into_iter().flatten();
-        described["parameters"] = parameters.chain(headers.cloned()).collect();
-    }
-}
-
-/// Replaces the statuses of an operation that behaviour B has others for.
-fn use_older_statuses(operation: &mut Value, replies: &mut Value) {
-    let responses = operation.get_mut("responses");
-    let Some(statuses) = responses.and_then(Value::as_object_mut) else {
-        return;
-    };
-    if let Some(created) = statuses.remove(Behaviour::A.created().as_str()) {
-        statuses.insert(Behaviour::B.created().as_str().to_owned(), created);
-        statuses.insert("204".to_owned(), reference("responses", "Minimal"));
-    }
-    if let Some(rejected) = statuses.remove(Behaviour::A.rejected(true).as_str())
-        && let Some(failed) = statuses.get_mut(Behaviour::B.rejected(true).as_str())
-    {
-        let name = format!("{}OrFailed", component(&rejected));
-        let texts = [&rejected, failed].map(|reply| &replies[component(reply)]["description"]);
-        let text = texts.map(|text| text.as_str().unwrap_or_default());
-        let mut merged = replies[component(failed)].clone();
-        merged["description"] = text.join(" Or: ").into();
-        *failed = reference("responses", &name);
-        replies[name] = merged;
-    }
-}
-
-/// Adds the `HEAD` of the `GET` of a path, whose replies have no bodies.
-fn add_head(path: &mut Value, replies: &mut Value) {
-    let Some(mut head) = path.get("get").cloned() else {
-        return;
-    };
-    let id = head["operationId"].as_str().unwrap_or_default();
-    head["operationId"] = format!("{id}Head").into();
-    head["summary"] = "The headers of the reply to GET".into();
-    if let Value::Object(members) = &mut head {
-        members.remove("description");
-    }
-    for reply in members(&mut head["responses"]) {
-        let name = component(reply);
-        let mut described = replies[name].clone();
-        if described
-            .as_object_mut()
-            .and_then(|reply| reply.remove("content"))
-            .is_some()
-        {
-            let name = format!("{name}WithoutBody");
-            *reply = reference("responses", &name);
-            replies[name] = described;
-        }
-    }
-    path["head"] = head;
-}
-
 fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
     object.as_object_mut().into_iter().flat_map(Map::values_mut)
-}
-
-fn reference(kind: &str, name: &str) -> Value {
-    json!({ "$ref": format!("#/components/{kind}/{name}") })
-}
-
-/// The name of the component that a reference refers to.
-fn component(reference: &Value) -> &str {
-    let path = reference["$ref"].as_str().unwrap_or_default();
-    path.rsplit('/').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -307,6 +248,25 @@ mod tests {
             described.collect::<BTreeSet<_>>(),
             routes.collect::<BTreeSet<_>>()
         );
+    }
+
+    #[test]
+    fn parameters_are_those_of_the_routes() {
+        let document = document(Behaviour::A, "");
+        for route in routes::of(Apis::Both).into_iter().flatten() {
+            for operation in route.methods {
+                let method = operation.method.to_ascii_lowercase();
+                let described = &document["paths"][route.path][method]["parameters"];
+                let described = described.as_array().into_iter().flatten();
+                let described = described.filter(|parameter| parameter["in"] == "query");
+                let described: BTreeSet<_> = described
+                    .filter_map(|parameter| parameter["name"].as_str())
+                    .collect();
+                let all = operation.parameters.all(Definition::built_in());
+                let known: BTreeSet<_> = all.map(|(name, _)| name).collect();
+                assert_eq!(described, known, "{} {}", operation.method, route.path);
+            }
+        }
     }
 
     #[test]

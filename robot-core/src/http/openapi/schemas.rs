@@ -1,10 +1,10 @@
-//! Schemas that follow from the fields of a robot and from the parameters of queries.
+//! Schemas and parameters that follow from the fields of a robot.
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use crate::{
-    catalogue::Sort,
-    http::parameters::{LIMIT_MAXIMUM, Parameter, Value},
+    catalogue::{Condition, Sort},
+    http::parameters::conditions,
     model::{Definition, Field, Kind},
 };
 
@@ -12,10 +12,13 @@ use crate::{
 pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     let (settable, created) = (definition.settable(), definition.created_view());
     add(&mut schemas["Robot"], definition.all(), Field::json_schema);
-    for draft in ["RobotDraft", "RobotPatch"] {
-        add(&mut schemas[draft], settable, Field::json_schema_of_drafts);
+    for version in ["", "V1"] {
+        for draft in ["RobotDraft", "RobotPatch"] {
+            let schema = &mut schemas[format!("{draft}{version}")];
+            add(schema, settable, Field::json_schema_of_drafts);
+        }
+        schemas[format!("RobotDraft{version}")]["required"] = required(settable);
     }
-    schemas["RobotDraft"]["required"] = required(settable);
     let data = &mut schemas["RobotCreated"]["properties"]["data"];
     add(data, definition.all(), Field::json_schema);
     data["required"] = required(created);
@@ -27,10 +30,9 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
 }
 
 fn add(schema: &mut Json, fields: &[Field], schema_of: fn(Field) -> Json) {
-    let properties = fields
-        .iter()
-        .map(|field| (field.name().to_owned(), schema_of(*field)));
-    schema["properties"] = properties.collect::<Map<_, _>>().into();
+    for field in fields {
+        schema["properties"][field.name()] = schema_of(*field);
+    }
 }
 
 /// The names of the fields that every robot has.
@@ -42,56 +44,38 @@ fn required(fields: &[Field]) -> Json {
         .collect()
 }
 
-/// A parameter of a query.
-pub(super) fn parameter(parameter: &Parameter, definition: &Definition) -> Json {
-    let text = match parameter.value {
-        Value::Condition(condition) => format!("{}.", condition.description()),
-        _ => parameter.text.to_owned(),
-    };
-    json!({
-        "name": parameter.name,
-        "in": "query",
-        "description": text,
-        "schema": value(parameter.value, definition),
-    })
+/// Completes the parameters of queries whose values are names of fields, and adds the conditions for fields.
+pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition) {
+    // Not an array: many generators write arrays as repeated parameters.
+    let name = Field::names(definition.all()).replace(',', "|");
+    let fields = &mut parameters["fields"]["schema"];
+    fields["pattern"] = format!("^(\\*|({name})(,({name}))*)$").into();
+    fields["examples"] = json!([Field::names(definition.default_fields())]);
+    let sorts = Sort::all(definition).map(|sort| sort.to_string().into());
+    parameters["sort"]["schema"]["enum"] = Json::Array(sorts.collect());
+    parameters["by"]["schema"]["enum"] = definition.countable().map(Field::name).collect();
+    let described = conditions(definition).map(|condition| {
+        json!({
+            "name": condition.name(),
+            "in": "query",
+            "description": format!("{}.", condition.description()),
+            "schema": values(condition),
+        })
+    });
+    parameters["conditions"] = described.collect();
 }
 
-fn value(value: Value, definition: &Definition) -> Json {
-    match value {
-        Value::Text => json!({ "type": "string" }),
-        Value::Flag => json!({ "type": "boolean", "default": false }),
-        Value::Condition(condition) => {
-            let schema = match condition.field().kind() {
-                Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-                Kind::Text { .. } if !condition.field().kind().is_date() => {
-                    json!({ "type": "string" })
-                }
-                _ => condition.field().json_schema(),
-            };
-            if condition.is_repeatable() {
-                json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": condition.value_limit() })
-            } else {
-                schema
-            }
-        }
-        Value::Limit => json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAXIMUM }),
-        Value::OneOf(texts) => json!({ "type": "string", "enum": texts }),
-        // Not an array: many generators write arrays as repeated parameters.
-        Value::Fields => {
-            let name = Field::names(definition.all()).replace(',', "|");
-            json!({
-                "type": "string",
-                "pattern": format!("^(\\*|({name})(,({name}))*)$"),
-                "examples": [Field::names(definition.default_fields())],
-            })
-        }
-        Value::Sort => {
-            let names: Vec<_> = Sort::all(definition).map(|sort| sort.to_string()).collect();
-            json!({ "type": "string", "enum": names })
-        }
-        Value::By => {
-            let names: Vec<_> = definition.countable().map(Field::name).collect();
-            json!({ "type": "string", "enum": names })
-        }
+/// The values of a condition.
+fn values(condition: Condition) -> Json {
+    let kind = condition.field().kind();
+    let schema = match kind {
+        Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        Kind::Text { .. } if !kind.is_date() => json!({ "type": "string" }),
+        _ => condition.field().json_schema(),
+    };
+    if condition.is_repeatable() {
+        json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": condition.value_limit() })
+    } else {
+        schema
     }
 }

@@ -12,7 +12,7 @@ use super::{
     place::{Place, Result},
 };
 use crate::model::{
-    field::{Field, Member, NAME_LENGTH_LIMIT, Properties},
+    field::{Field, Member, Properties},
     kind::{INDEXED_LENGTH, Kind},
 };
 
@@ -72,14 +72,8 @@ pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> 
     if fields.1 + size > MEMORY_LIMIT {
         return place.error("this program has read too many different fields; restart it");
     }
-    let properties = match built_in(name) {
-        Some(field) => refined(field, &keywords, place)?,
-        None => own_field(name, &keywords, place)?,
-    };
-    let field = Field(Box::leak(Box::new(Properties {
-        is_required,
-        ..properties
-    })));
+    let properties = properties(name, is_required, &keywords, place)?;
+    let field = Field(Box::leak(Box::new(properties)));
     fields.1 += size;
     fields.0.insert(key, field);
     Ok(field)
@@ -104,30 +98,37 @@ pub(super) fn regex(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-/// A field of the owner.
-fn own_field(name: &str, keywords: &Keywords, place: Place<'_>) -> Result<Properties> {
-    check_name(name, place)?;
-    let is_unique = keywords.unique.unwrap_or(false);
-    let is_indexed = keywords.index || is_unique;
-    if is_indexed && name.len() > INDEXED_NAME_LIMIT {
-        return place.error(format_args!(
-            "unique and index need a name of at most {INDEXED_NAME_LIMIT} characters"
-        ));
+/// A built-in field with other properties, or a field of the owner. Keeps no text before all of them are checked.
+fn properties(
+    name: &str,
+    is_required: bool,
+    keywords: &Keywords,
+    place: Place<'_>,
+) -> Result<Properties> {
+    let built_in = built_in(name);
+    if built_in.is_none() {
+        check_name(name, place)?;
     }
-    if is_indexed && keywords.max_length > Some(INDEXED_LENGTH) {
-        return place.error(format_args!(
-            "unique and index need a maxLength of at most {INDEXED_LENGTH}"
-        ));
+    if keywords.index || keywords.unique == Some(true) {
+        check_index(name, keywords, place)?;
     }
-    if keywords.search
-        && keywords
-            .kind
-            .as_deref()
-            .is_some_and(|kind| kind != "string")
-    {
-        return place.with("search").error("needs a field of texts");
-    }
-    let kind = keywords.kind(place)?;
+    let kind = keywords.kind(built_in.map_or(Member::Own, Field::member), place)?;
+    let base = built_in.map_or_else(|| own_field(name, kind), |field| *field.0);
+    let description = keywords.description.as_deref();
+    Ok(Properties {
+        kind,
+        is_required,
+        title: keywords.title.as_deref().map_or(base.title, leak),
+        description: description.map_or(base.description, leak),
+        is_unique: keywords.unique.unwrap_or(base.is_unique),
+        is_indexed: keywords.index || base.is_indexed,
+        is_searched: keywords.search,
+        ..base
+    })
+}
+
+/// A field of the owner that has no keywords.
+fn own_field(name: &str, kind: Kind) -> Properties {
     let [from_name, to_name] = if kind.is_ordered() {
         ["from", "to"].map(|end| leak(format!("{name}_{end}")))
     } else {
@@ -135,18 +136,27 @@ fn own_field(name: &str, keywords: &Keywords, place: Place<'_>) -> Result<Proper
     };
     let mut title = name.replace('_', " ");
     title[..1].make_ascii_uppercase();
-    Ok(Properties {
+    Properties {
         name: leak(name),
-        title: leak(keywords.title.clone().unwrap_or(title)),
-        description: leak(keywords.description.clone().unwrap_or_default()),
-        kind,
-        is_unique,
-        is_indexed: keywords.index,
-        is_searched: keywords.search,
+        title: leak(title),
         from_name,
         to_name,
         ..Properties::DEFAULT
-    })
+    }
+}
+
+fn check_index(name: &str, keywords: &Keywords, place: Place<'_>) -> Result<()> {
+    if name.len() > INDEXED_NAME_LIMIT {
+        return place.error(format_args!(
+            "unique and index need a name of at most {INDEXED_NAME_LIMIT} characters"
+        ));
+    }
+    if keywords.max_length > Some(INDEXED_LENGTH) {
+        return place.error(format_args!(
+            "unique and index need a maxLength of at most {INDEXED_LENGTH}"
+        ));
+    }
+    Ok(())
 }
 
 /// Whether a name has another meaning.
@@ -169,60 +179,6 @@ fn check_name(name: &str, place: Place<'_>) -> Result<()> {
         return place.error("this name has another meaning; choose another one");
     }
     Ok(())
-}
-
-/// A built-in field with other properties.
-fn refined(field: Field, keywords: &Keywords, place: Place<'_>) -> Result<Properties> {
-    let (kind, permitted): (_, &[_]) = match field.member() {
-        Member::Name => (
-            "string",
-            &["type", "title", "description", "maxLength", "unique"],
-        ),
-        Member::Type => ("string", &["type", "title", "description", "enum"]),
-        _ => (
-            "integer",
-            &["type", "title", "description", "minimum", "maximum"],
-        ),
-    };
-    if let Some(keyword) = keywords
-        .given
-        .iter()
-        .find(|given| !permitted.contains(&given.as_str()))
-    {
-        let permitted = permitted.join(", ");
-        return place.with(keyword).error(format_args!(
-            "cannot be given for {field}, which permits {permitted}"
-        ));
-    }
-    if keywords.kind.as_deref().is_some_and(|given| given != kind) {
-        return place
-            .with("type")
-            .error(format_args!("must be {kind}, or missing"));
-    }
-    if keywords
-        .max_length
-        .is_some_and(|length| length != NAME_LENGTH_LIMIT)
-    {
-        return place
-            .with("maxLength")
-            .error(format_args!("must be {NAME_LENGTH_LIMIT}, or missing"));
-    }
-    let kind = match (&keywords.choices, field.kind()) {
-        (Some(choices), _) => choice(choices),
-        (None, Kind::Integer { minimum, maximum }) => keywords.integer(minimum, maximum, place)?,
-        (None, kind) => kind,
-    };
-    let base = *field.0;
-    Ok(Properties {
-        title: keywords.title.as_deref().map_or(base.title, leak),
-        description: keywords
-            .description
-            .as_deref()
-            .map_or(base.description, leak),
-        kind,
-        is_unique: keywords.unique.unwrap_or(base.is_unique),
-        ..base
-    })
 }
 
 pub(super) fn choice(choices: &[String]) -> Kind {

@@ -1,13 +1,14 @@
 //! The keywords of a field.
 
 use regex_lite::Regex;
+use serde_json::Number;
 
 use super::{
     fields::{choice, regex},
     place::{Place, Result},
 };
 use crate::model::{
-    field::NAME_LENGTH_LIMIT,
+    field::{Field, Member, NAME_LENGTH_LIMIT},
     kind::{Format, Kind, Pattern},
     members::Members,
     text::excerpt,
@@ -29,8 +30,8 @@ pub(super) struct Keywords {
     pub(super) max_length: Option<usize>,
     pub(super) pattern: Option<Regex>,
     pub(super) format: Option<Format>,
-    pub(super) minimum: Option<serde_json::Number>,
-    pub(super) maximum: Option<serde_json::Number>,
+    pub(super) minimum: Option<Number>,
+    pub(super) maximum: Option<Number>,
     pub(super) choices: Option<Vec<String>>,
     pub(super) unique: Option<bool>,
     pub(super) index: bool,
@@ -88,95 +89,122 @@ impl Keywords {
         Ok(read)
     }
 
-    /// Fails if a keyword is given that others exclude.
+    /// The kind, of which the process keeps the texts.
+    pub(super) fn kind(&self, member: Member, place: Place<'_>) -> Result<Kind> {
+        let permit = |keywords| self.permit(keywords, place);
+        match (member, self.kind.as_deref(), &self.choices) {
+            (Member::Name, None | Some("string"), _) => {
+                permit(&["maxLength", "unique"])?;
+                if self
+                    .max_length
+                    .is_some_and(|length| length != NAME_LENGTH_LIMIT)
+                {
+                    let place = place.with("maxLength");
+                    return place.error(format_args!("must be {NAME_LENGTH_LIMIT}, or missing"));
+                }
+                self.text(place)
+            }
+            (Member::Type, None | Some("string"), choices) => {
+                permit(&["enum"])?;
+                Ok(choices.as_deref().map_or(Field::TYPE.kind(), choice))
+            }
+            (Member::Year, None | Some("integer"), _) => {
+                permit(&["minimum", "maximum"])?;
+                self.integer(0, place)
+            }
+            (Member::Own, None | Some("string"), Some(choices)) => {
+                permit(&["enum", "unique", "index", "search"])?;
+                Ok(choice(choices))
+            }
+            (Member::Own, Some("string"), None) => {
+                permit(&[
+                    "maxLength",
+                    "pattern",
+                    "format",
+                    "unique",
+                    "index",
+                    "search",
+                ])?;
+                self.text(place)
+            }
+            (Member::Own, Some("integer"), None) => {
+                permit(&["minimum", "maximum", "unique", "index"])?;
+                self.integer(i64::MIN, place)
+            }
+            (Member::Own, Some("number"), None) => {
+                permit(&["minimum", "maximum", "unique", "index"])?;
+                let [minimum, maximum] =
+                    self.limits([f64::MIN, f64::MAX], Number::as_f64, place)?;
+                Ok(Kind::Number { minimum, maximum })
+            }
+            (Member::Own, Some("boolean"), None) => {
+                permit(&["unique", "index"])?;
+                Ok(Kind::Boolean)
+            }
+            (_, None, _) => place.error(format_args!("needs a type ({KINDS}), or an enum")),
+            _ => place.with("type").error(format_args!(
+                "must be {KINDS}; an enum has strings, and the built-in fields keep their types"
+            )),
+        }
+    }
+
+    /// Fails if a keyword is given that the field does not permit.
     fn permit(&self, keywords: &[&str], place: Place<'_>) -> Result<()> {
-        const ALWAYS: [&str; 6] = ["type", "title", "description", "unique", "index", "search"];
-        let is_excluded = |given: &&String| {
-            !keywords.contains(&given.as_str()) && !ALWAYS.contains(&given.as_str())
-        };
-        match self.given.iter().find(is_excluded) {
-            Some(keyword) => place
-                .with(keyword)
-                .error("does not fit the type of the field; leave it out"),
+        let all = [&["type", "title", "description"], keywords].concat();
+        let mut given = self.given.iter();
+        match given.find(|given| !all.contains(&given.as_str())) {
+            Some(keyword) => place.with(keyword).error(format_args!(
+                "does not fit the field, which permits {}; leave it out",
+                all.join(", ")
+            )),
             None => Ok(()),
         }
     }
 
-    /// The kind, of which the process keeps the texts.
-    pub(super) fn kind(&self, place: Place<'_>) -> Result<Kind> {
-        match (self.kind.as_deref(), &self.choices) {
-            (None | Some("string"), Some(choices)) => {
-                self.permit(&["enum"], place)?;
-                Ok(choice(choices))
+    fn text(&self, place: Place<'_>) -> Result<Kind> {
+        let format = match (&self.pattern, self.format) {
+            (Some(_), Some(_)) => {
+                let place = place.with("pattern");
+                return place.error("excludes format; give one of them");
             }
-            (Some("string"), None) => {
-                self.permit(&["maxLength", "pattern", "format"], place)?;
-                let max_length = self.max_length.unwrap_or(NAME_LENGTH_LIMIT);
-                let format = match (&self.pattern, self.format) {
-                    (Some(_), Some(_)) => {
-                        return place
-                            .with("pattern")
-                            .error("excludes format; give one of them");
-                    }
-                    (Some(pattern), None) => {
-                        Format::Pattern(Pattern(Box::leak(Box::new(pattern.clone()))))
-                    }
-                    (None, format) => format.unwrap_or(Format::Any),
-                };
-                Ok(Kind::Text { max_length, format })
-            }
-            (Some("integer"), None) => self.integer(i64::MIN, i64::MAX, place),
-            (Some("number"), None) => {
-                self.permit(&["minimum", "maximum"], place)?;
-                let limit = |given: &Option<serde_json::Number>, default| {
-                    given
-                        .as_ref()
-                        .and_then(serde_json::Number::as_f64)
-                        .unwrap_or(default)
-                };
-                let minimum = limit(&self.minimum, f64::MIN);
-                let maximum = limit(&self.maximum, f64::MAX);
-                ordered(minimum <= maximum, place)?;
-                Ok(Kind::Number { minimum, maximum })
-            }
-            (Some("boolean"), None) => {
-                self.permit(&[], place)?;
-                Ok(Kind::Boolean)
-            }
-            (None, None) => place.error(format_args!("needs a type ({KINDS}), or an enum")),
-            _ => place
-                .with("type")
-                .error(format_args!("must be {KINDS}; an enum has strings")),
-        }
+            (Some(pattern), None) => Format::Pattern(Pattern(Box::leak(Box::new(pattern.clone())))),
+            (None, format) => format.unwrap_or(Format::Any),
+        };
+        Ok(Kind::Text {
+            max_length: self.max_length.unwrap_or(NAME_LENGTH_LIMIT),
+            format,
+        })
     }
 
-    pub(super) fn integer(&self, minimum: i64, maximum: i64, place: Place<'_>) -> Result<Kind> {
-        self.permit(&["minimum", "maximum"], place)?;
-        let limit = |given: &Option<serde_json::Number>, default, keyword| match given {
-            None => Ok(default),
-            Some(number) => match number.as_i64() {
-                Some(integer) => Ok(integer),
-                None => place.with(keyword).error("must be an integer of 64 bits"),
-            },
-        };
-        let minimum = limit(&self.minimum, minimum, "minimum")?;
-        let maximum = limit(&self.maximum, maximum, "maximum")?;
-        ordered(minimum <= maximum, place)?;
+    fn integer(&self, least: i64, place: Place<'_>) -> Result<Kind> {
+        let [minimum, maximum] = self.limits([least, i64::MAX], Number::as_i64, place)?;
         Ok(Kind::Integer { minimum, maximum })
+    }
+
+    /// The minimum and the maximum, by default these.
+    fn limits<T: PartialOrd>(
+        &self,
+        [least, greatest]: [T; 2],
+        read: fn(&Number) -> Option<T>,
+        place: Place<'_>,
+    ) -> Result<[T; 2]> {
+        let limit = |given: &Option<Number>, default, keyword| match given.as_ref().map(read) {
+            Some(None) => place.with(keyword).error("must be an integer of 64 bits"),
+            Some(Some(limit)) => Ok(limit),
+            None => Ok(default),
+        };
+        let minimum = limit(&self.minimum, least, "minimum")?;
+        let maximum = limit(&self.maximum, greatest, "maximum")?;
+        if minimum > maximum {
+            let place = place.with("minimum");
+            return place.error("must not be greater than maximum");
+        }
+        Ok([minimum, maximum])
     }
 }
 
 const KINDS: &str = "string, integer, number or boolean";
 const FORMATS: &str = "date or uri";
-
-fn ordered(is_ordered: bool, place: Place<'_>) -> Result<()> {
-    if is_ordered {
-        return Ok(());
-    }
-    place
-        .with("minimum")
-        .error("must not be greater than maximum")
-}
 
 fn choices(json: &str, place: Place<'_>) -> Result<Vec<String>> {
     let choices: Vec<String> = place.value(json, "an array of strings")?;

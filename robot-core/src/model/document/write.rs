@@ -28,7 +28,8 @@ impl Serialize for Definition {
         }
         document.serialize_entry("properties", &Fields(self.settable()))?;
         let required = self.settable().iter().filter(|field| field.is_required());
-        document.serialize_entry("required", &required.collect::<Vec<_>>())?;
+        let required: Vec<_> = required.map(|field| field.name()).collect();
+        document.serialize_entry("required", &required)?;
         document.end()
     }
 }

@@ -359,7 +359,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             self.options.on_conflict == OnConflict::Skip && !self.definition.has_unique_names();
         let is_taken = match &error {
             ImportError::Store(Error::Rejected(violations)) => {
-                violations.iter().all(|one| *one.rule() == Rule::Taken)
+                violations.iter().all(|one| one.rule() == Rule::Taken)
             }
             _ => false,
         };
@@ -423,7 +423,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 
 /// The change of a robot, unless that was changed since the look-up.
 fn update(robot: &Robot, changes: ValidChanges) -> Change {
-    Change::UpdateIf(robot.id(), robot.revision(), changes)
+    Change::Update(robot.id(), Some(robot.revision()), changes)
 }
 
 /// The error of the last attempt, if other callers have changed the robot before each.

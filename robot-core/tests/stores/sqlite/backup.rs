@@ -62,7 +62,11 @@ fn url(path: &Path) -> String {
 
 fn open(path: &Path) -> Arc<dyn Catalogue> {
     let url = url(path);
-    OpenOptions::new().must_exist().open(&url).unwrap()
+    let options = OpenOptions {
+        must_exist: true,
+        ..OpenOptions::default()
+    };
+    options.open(&url).unwrap()
 }
 
 #[test]
@@ -241,7 +245,7 @@ fn failed_backup_changes_no_file() {
         (&url(&file("missing.db")), "x.db", "there is no database"),
         (&url(&file("foreign.db")), "x.db", "foreign.db' "),
         (&url(&file("half.db")), "x.db", "half.db'"),
-        ("memory:", "x.db", "only in the memory of its process"),
+        ("memory:", "x.db", "only SQLite files are backed up"),
         (
             "postgres://robots:s3cret@127.0.0.1/robots",
             "x.db",
@@ -256,7 +260,7 @@ fn failed_backup_changes_no_file() {
     }
     let stop = || ControlFlow::Break(());
     let outcome =
-        OpenOptions::new().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
+        OpenOptions::default().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
     assert!(
         matches!(outcome, Err(BackupError::Cancelled(_))),
         "{outcome:?}"

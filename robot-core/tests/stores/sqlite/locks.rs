@@ -17,7 +17,10 @@ use crate::{
 #[test]
 fn write_succeeds_while_another_program_writes_constantly() {
     let database = Sqlite::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(30));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(30),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let mut other = database.connect();
     other
@@ -41,7 +44,10 @@ fn write_succeeds_while_another_program_writes_constantly() {
 #[test]
 fn lock_that_stays_fails_all_queued_writes_together() {
     let database = Sqlite::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(4));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(4),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let mut other = database.connect();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
@@ -70,7 +76,10 @@ fn lock_that_stays_fails_all_queued_writes_together() {
 fn writes_beyond_the_queue_are_rejected_immediately() {
     const WRITES: usize = 10_000;
     let database = Sqlite::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(60));
+    let options = OpenOptions {
+        timeout: Duration::from_secs(60),
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let mut other = database.connect();
     other.batch_execute("BEGIN IMMEDIATE").unwrap();

@@ -145,7 +145,10 @@ fn migration_waits_longer_than_the_timeout_for_a_lock() {
     other
         .batch_execute("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE")
         .unwrap();
-    let options = OpenOptions::new().timeout(Duration::from_millis(100));
+    let options = OpenOptions {
+        timeout: Duration::from_millis(100),
+        ..OpenOptions::default()
+    };
     thread::scope(|scope| {
         let opened = [(); 2].map(|()| scope.spawn(|| options.open(database.url())));
         thread::sleep(Duration::from_millis(1500));

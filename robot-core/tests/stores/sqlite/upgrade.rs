@@ -2,7 +2,9 @@
 
 use std::{fs, ops::ControlFlow};
 
-use robot_core::{Catalogue, CatalogueExt, Cursor, Existing, Filter, OpenOptions, PageRequest};
+use robot_core::{
+    Catalogue, CatalogueExt, Cursor, Existing, Field, Filter, OpenOptions, PageRequest, Preparation,
+};
 
 use crate::{
     backend::{Backend, Sqlite, previous},
@@ -14,7 +16,7 @@ fn backup_of_the_previous_version_is_restored() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/robots.db", folder.path().display());
     let restored =
-        OpenOptions::new().restore_backup(previous("robots.db"), &url, Existing::Keep, |_| {
+        OpenOptions::default().restore_backup(previous("robots.db"), &url, Existing::Keep, |_| {
             ControlFlow::Continue(())
         });
     let robots = robot_core::open(&url).unwrap().list().unwrap();
@@ -27,7 +29,10 @@ fn backup_of_the_previous_version_is_restored() {
 fn file_of_the_previous_version_is_readable_unchanged() {
     let database = Sqlite::of_previous_version();
     let before = fs::read(database.file()).unwrap();
-    let options = OpenOptions::new().unchanged();
+    let options = OpenOptions {
+        preparation: Preparation::Keep,
+        ..OpenOptions::default()
+    };
     let catalogue = options.open(database.url()).unwrap();
     let robots = catalogue.list().unwrap();
     let expected = fs::read_to_string(previous("robots.ndjson")).unwrap();
@@ -38,7 +43,7 @@ fn file_of_the_previous_version_is_readable_unchanged() {
     }
     assert_eq!(names(&catalogue, "renamed"), ["renamed 20"]);
     assert_eq!(names(&catalogue, "nit 2").len(), 9);
-    let droids = Filter::all().of_type("droid");
+    let droids = Filter::all().with(Field::TYPE, "droid");
     let count = robots.iter().filter(|robot| droids.matches(robot)).count();
     assert_eq!(catalogue.count(&droids).unwrap(), count as u64);
     let by_year = Cursor::start("year".parse().unwrap());

@@ -210,7 +210,7 @@ mod tests {
     fn apply_perhaps(store: &MemoryCatalogue, change: Change) -> Result<RobotId> {
         let year = match &change {
             Change::Insert(draft) => draft.year(),
-            Change::Update(_, changes) => changes.year(),
+            Change::Update(_, None, changes) => changes.year(),
             _ => None,
         };
         match year.map_or(0, |year| year % 8) {
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn failure_reports_seed_and_history() {
         let ignore = Fault::Change(|store, change| match change {
-            Change::Update(id, _) => Ok(id),
+            Change::Update(id, None, _) => Ok(id),
             other => store.apply(other),
         });
         let failure = run(&FaultyStore::new(ignore), &ONE_ROBOT).unwrap_err();

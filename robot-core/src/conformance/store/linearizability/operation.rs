@@ -1,7 +1,7 @@
 //! Operations of a history and their answers, as values that can be generated, compared and printed.
 
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest},
+    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest},
     model::{Draft, Revision, Robot, RobotId, Violation},
 };
 
@@ -54,8 +54,10 @@ impl Operation {
             Self::Add(draft) => catalogue.add(draft).map(|robot| robots(Some(robot))),
             Self::Update(id, None, draft) => catalogue.patch(id, draft).map(done),
             Self::Update(id, Some(read), draft) => catalogue.patch_if(id, read, draft).map(done),
-            Self::Delete(id, None) => catalogue.delete(id).map(done),
-            Self::Delete(id, Some(read)) => catalogue.delete_if(id, read).map(done),
+            Self::Delete(id, revision) => {
+                let deleted = catalogue.apply(Change::Delete(id, revision));
+                deleted.map(|_| CallResult::Done)
+            }
             Self::Get(id) => catalogue.get(id).map(robots),
             Self::Find(name) => catalogue.find(name).map(robots),
             Self::Page(filter, cursor, limit) => catalogue

@@ -203,7 +203,7 @@ async fn insert_free(
     }
     let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
     let taken = select(ENTRY, Some(has_name_of(&names)));
-    let taken = connection.pairs(taken, usize::MAX).await?;
+    let taken = connection.pairs(taken, usize::MAX, Ok).await?;
     let mut taken: HashSet<_> = taken.iter().map(|(_, name)| name.as_str()).collect();
     let is_free: Vec<_> = names.into_iter().map(|name| taken.insert(name)).collect();
     let free = drafts.iter().zip(&is_free).filter(|(_, is_free)| **is_free);
@@ -231,7 +231,7 @@ async fn insert(
     insert.execute(connection).await?;
     // The first id. Those of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    let ids = connection.pairs(Fragment::new(ids), 1).await?.pop();
+    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await?.pop();
     let (first, distance) = ids.unwrap_or_default();
     let distance = distance.parse().unwrap_or(1);
     Ok((first..).step_by(distance).take(count))

@@ -71,8 +71,7 @@ pub(super) const SEARCH_INDEX: Addition = Addition {
                  WHERE extname = 'pg_trgm')
             );
         END
-        $$;
-        ANALYZE robots",
+        $$",
     missing: "searches read every name, because the search index cannot be created",
     remedy: "have a superuser run CREATE EXTENSION pg_trgm in the database, or, if it has the extension, \
              GRANT USAGE ON SCHEMA for the schema of the extension",

@@ -58,6 +58,10 @@ impl Dialect for AsyncPgConnection {
                            OR indexname LIKE 'robots\\_index\\_%' OR indexname LIKE 'robots\\_unique\\_%')";
 
     fn create_index(index: &Index) -> String {
+        /// The planner knows nothing of the values of an expression before they are analyzed. An empty table is not
+        /// analyzed: it would be planned as an empty one while an import fills it.
+        const ANALYZE: &str =
+            "DO $$ BEGIN IF EXISTS (SELECT FROM robots) THEN ANALYZE robots; END IF; END $$";
         let Index { name, field } = index;
         let value = expression::<Self>(*field);
         match (*field == Field::NAME, field.is_unique()) {
@@ -65,13 +69,8 @@ impl Dialect for AsyncPgConnection {
                 "ALTER TABLE robots ADD CONSTRAINT {name} UNIQUE (name) INCLUDE (id, type, year, revision)"
             ),
             (true, false) => format!("CREATE INDEX {name} ON robots (name, id)"),
-            // The planner knows nothing of the values of an expression before they are analyzed.
-            (false, true) => {
-                format!("CREATE UNIQUE INDEX {name} ON robots ({value}); ANALYZE robots")
-            }
-            (false, false) => {
-                format!("CREATE INDEX {name} ON robots ({value}, id); ANALYZE robots")
-            }
+            (false, true) => format!("CREATE UNIQUE INDEX {name} ON robots ({value}); {ANALYZE}"),
+            (false, false) => format!("CREATE INDEX {name} ON robots ({value}, id); {ANALYZE}"),
         }
     }
 

@@ -75,7 +75,7 @@ impl DatabaseFile {
             resolved,
             identity: Arc::default(),
             timeout: options.get_timeout(),
-            slow_statement: options.get_slow_statement(),
+            slow_statement: options.slow_statement,
         };
         file.must_be_a_database()?;
         Ok(file)

@@ -31,7 +31,11 @@ pub(crate) fn backup(
     let bytes = output
         .finish(existing)
         .map_err(|error| not_written(file, error))?;
-    Ok(Backup { robots, bytes })
+    Ok(Backup {
+        robots,
+        bytes,
+        replaced: None,
+    })
 }
 
 /// Creates the file, if a backup may be written to it.

@@ -17,8 +17,7 @@ use crate::database::sqlite::{
 };
 use crate::{
     catalogue::{
-        Check, CheckError, CheckOutcome, CheckReport, Error, OpenError, OpenOptions,
-        check::FINDING_LIMIT,
+        Check, CheckError, CheckReport, Error, OpenError, OpenOptions, check::FINDING_LIMIT,
     },
     database::{define::KnownDefinition, migrations::must_be_readable},
 };
@@ -27,43 +26,33 @@ use crate::{
 pub(crate) fn check(
     url: &str,
     options: &OpenOptions,
-    next: &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
+    next: &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
 ) -> Result<CheckReport, CheckError> {
     let file = DatabaseFile::unchanged_from_url(url, options)?;
     file.pin()?;
     let of_thread = file.clone();
-    let outcomes = run_while(
-        "robot-check",
-        || next(Check::File, 0),
-        move || check_file(&of_thread),
-    );
-    let outcomes = outcomes.map_err(|error| file.cannot_open(error.into()))?;
-    let mut report = CheckReport {
-        outcomes: outcomes.ok_or(CheckError::Cancelled)??,
-        robots: None,
-    };
-    if matches!(
-        report.outcomes[..],
-        [(Check::File, CheckOutcome::Failed(_)), ..]
-    ) {
-        let reason = || CheckOutcome::Skipped("the file is damaged".to_owned());
-        let checks = [Check::Rules, Check::Names, Check::LastId, Check::Count];
-        report
-            .outcomes
-            .extend(checks.map(|check| (check, reason())));
-        return Ok(report);
+    let checked = run_while("robot-check", || next(0), move || check_file(&of_thread));
+    let checked = checked.map_err(|error| file.cannot_open(error.into()))?;
+    let mut findings = checked.ok_or(CheckError::Cancelled)??;
+    if matches!(&findings[..], [(Check::File, found)] if !found.is_empty()) {
+        return Ok(CheckReport {
+            findings,
+            robots: None,
+        });
     }
     let definition = Arc::new(KnownDefinition::default());
     let catalogue = SqliteCatalogue::reading(file, options, &definition);
     catalogue.refresh()?;
     let of_robots = crate::check(&catalogue, next)?;
-    report.outcomes.extend(of_robots.outcomes);
-    report.robots = of_robots.robots;
-    Ok(report)
+    findings.extend(of_robots.findings);
+    Ok(CheckReport {
+        findings,
+        robots: of_robots.robots,
+    })
 }
 
 /// The checks of the file alone.
-fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
+fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, Vec<String>)>, CheckError> {
     // Not `Read`, which could not create the table of `count_entries`. The file is opened read-only.
     let opened = file.reader(Purpose::Write).and_then(|mut reader| {
         must_be_readable(reader.connection(), &file.name())
@@ -72,7 +61,7 @@ fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
     });
     let mut reader = match opened {
         Err(OpenError::Unusable { cause, .. }) if is_malformed(cause.as_ref()) => {
-            return Ok(vec![failed(Check::File, cause.to_string())]);
+            return Ok(damaged(cause.to_string()));
         }
         opened => opened?,
     };
@@ -81,15 +70,15 @@ fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
     match checked {
         Ok(outcomes) => Ok(outcomes),
         // Without the remedy of `classify`, which is this check.
-        Err(error) if is_damaged(&error) => Ok(vec![failed(Check::File, error.to_string())]),
+        Err(error) if is_damaged(&error) => Ok(damaged(error.to_string())),
         Err(error) => match classify(error) {
-            Error::Store(cause) => Ok(vec![failed(Check::File, cause.to_string())]),
+            Error::Store(cause) => Ok(damaged(cause.to_string())),
             error => Err(error.into()),
         },
     }
 }
 
-fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, CheckOutcome)>> {
+fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, Vec<String>)>> {
     let findings = sql::<Text>(&format!("PRAGMA integrity_check({FINDING_LIMIT})"))
         .load::<String>(connection)?;
     let (of_index, of_file): (Vec<_>, Vec<_>) = findings
@@ -97,22 +86,20 @@ fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, 
         .filter(|finding| finding != "ok")
         .partition(|finding| is_of_search_index(finding));
     if !of_file.is_empty() {
-        return Ok(vec![(Check::File, CheckOutcome::Failed(of_file))]);
+        return Ok(vec![(Check::File, of_file)]);
     }
     let mut index = match check_index(connection)? {
         Ok(findings) => findings,
-        Err(finding) => return Ok(vec![failed(Check::File, finding)]),
+        Err(finding) => return Ok(damaged(finding)),
     };
     index.splice(0..0, of_index);
     index.truncate(FINDING_LIMIT);
-    Ok(vec![
-        (Check::File, CheckOutcome::Passed),
-        (Check::SearchIndex, CheckOutcome::of(index)),
-    ])
+    Ok(vec![(Check::File, Vec::new()), (Check::SearchIndex, index)])
 }
 
-fn failed(check: Check, finding: String) -> (Check, CheckOutcome) {
-    (check, CheckOutcome::Failed(vec![finding]))
+/// The findings of a file that no other check can read.
+fn damaged(finding: String) -> Vec<(Check, Vec<String>)> {
+    vec![(Check::File, vec![finding])]
 }
 
 /// The findings about the search index, which has as many entries as the trigrams of the search texts. The inner

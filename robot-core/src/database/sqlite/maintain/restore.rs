@@ -5,7 +5,6 @@ use std::{
     io,
     ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use super::{
@@ -14,7 +13,7 @@ use super::{
 };
 use crate::database::sqlite::connect::{DatabaseFile, LOGS, SHARED_MEMORY, SIDECARS};
 use crate::{
-    catalogue::{BackupError, CheckError, OpenOptions, RestoreError, RestoredBackup},
+    catalogue::{Backup, BackupError, CheckError, OpenOptions},
     files::{Existing, OutputError, OutputFile, path::with_suffix},
 };
 
@@ -26,10 +25,12 @@ pub(crate) fn restore_backup(
     options: &OpenOptions,
     existing: Existing,
     next: &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
-) -> Result<RestoredBackup, RestoreError> {
+) -> Result<Backup, BackupError> {
     let target = DatabaseFile::from_url(url, options)?;
-    let failed = |error: BackupError| not_restored(&target, existing, error);
-    let not_written = |error: OutputError| failed(not_written(target.path(), error));
+    let not_written = |error: OutputError| match not_written(target.path(), error) {
+        BackupError::Exists(file) if existing == Existing::Replace => BackupError::InUse(file),
+        error => error,
+    };
     let io_failed = |error: io::Error| not_written(error.into());
     let Some(path) = backup.to_str() else {
         let error = io::Error::other("SQLite accepts UTF-8 paths only");
@@ -41,14 +42,14 @@ pub(crate) fn restore_backup(
     if existing == Existing::Keep {
         must_not_exist(&target)?;
     }
-    let report = check(&url_of_backup, options, &mut |_, robots| next(robots));
+    let report = check(&url_of_backup, options, next);
     let report = report.map_err(|error| match error {
-        CheckError::Cancelled => RestoreError::Cancelled(target.path().to_owned()),
-        CheckError::Open(error) => RestoreError::Open(error),
-        error => RestoreError::Check(error),
+        CheckError::Cancelled => BackupError::Cancelled(target.path().to_owned()),
+        CheckError::Open(error) => BackupError::Open(error),
+        error => BackupError::Check(error),
     })?;
     if !report.is_passed() {
-        return Err(RestoreError::Damaged {
+        return Err(BackupError::FailedCheck {
             file: backup.to_owned(),
             report,
         });
@@ -63,7 +64,7 @@ pub(crate) fn restore_backup(
         Existing::Replace => lock(output.path()).map_err(io_failed)?,
     };
     let mut next = || next(report.robots.unwrap_or(0));
-    let robots = copy(&source, &output, &mut next).map_err(failed)?;
+    let robots = copy(&source, &output, &mut next)?;
     // This takes long. While the old catalogue has another name, only `finish` is left.
     output.sync().map_err(io_failed)?;
     let replaced = match existing {
@@ -72,29 +73,11 @@ pub(crate) fn restore_backup(
     };
     // A catalogue that another program has created meanwhile is not replaced.
     let bytes = output.finish(Existing::Keep).map_err(not_written)?;
-    Ok(RestoredBackup {
+    Ok(Backup {
         robots,
         bytes,
         replaced,
     })
-}
-
-/// The error for a target that cannot be written.
-fn not_restored(target: &DatabaseFile, existing: Existing, error: BackupError) -> RestoreError {
-    let file = target.path().to_owned();
-    match error {
-        BackupError::Open(error) => RestoreError::Open(error),
-        BackupError::Itself(_) => RestoreError::Itself(file),
-        BackupError::Exists(_) if existing == Existing::Keep => RestoreError::Exists(file),
-        BackupError::Exists(_) => RestoreError::InUse(file),
-        BackupError::NotSynced { cause, .. } => RestoreError::NotSynced { file, cause },
-        BackupError::Cancelled(_) => RestoreError::Cancelled(file),
-        BackupError::Failed { cause, .. } => RestoreError::Failed { file, cause },
-        error => RestoreError::Failed {
-            file,
-            cause: Arc::new(error),
-        },
-    }
 }
 
 /// Fails if the backup is the target, or if a WAL or journal beside the backup may have changes of it. To
@@ -103,14 +86,14 @@ fn must_be_complete(
     backup: &Path,
     source: &DatabaseFile,
     target: &DatabaseFile,
-) -> Result<(), RestoreError> {
+) -> Result<(), BackupError> {
     if source.store_files().intersects(&target.store_files()) {
-        return Err(RestoreError::Itself(backup.to_owned()));
+        return Err(BackupError::Itself(backup.to_owned()));
     }
     let logs = LOGS.map(|suffix| with_suffix(source.resolved(), suffix));
     let has_content = |log: &PathBuf| fs::metadata(log).is_ok_and(|found| found.len() > 0);
     match logs.into_iter().find(has_content) {
-        Some(wal) => Err(RestoreError::HasWal {
+        Some(wal) => Err(BackupError::HasWal {
             file: backup.to_owned(),
             wal,
         }),
@@ -119,11 +102,11 @@ fn must_be_complete(
 }
 
 /// Fails if the file exists, or one that SQLite would take for a part of it.
-fn must_not_exist(target: &DatabaseFile) -> Result<(), RestoreError> {
+fn must_not_exist(target: &DatabaseFile) -> Result<(), BackupError> {
     let beside = SIDECARS.map(|suffix| with_suffix(target.resolved(), suffix));
     let mut files = [target.path().to_owned()].into_iter().chain(beside);
     match files.find(|file| exists(file)) {
-        Some(file) => Err(RestoreError::Exists(file)),
+        Some(file) => Err(BackupError::Exists(file)),
         None => Ok(()),
     }
 }

@@ -335,7 +335,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
         let catalogue = crate::open(&url).unwrap();
-        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
+        let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
         let mut session = WriteSession::open(&file).unwrap();
         let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
         assert!(guard(&mut session, panic).is_none());
