@@ -53,9 +53,8 @@
 //!
 //! # Stores
 //!
-//! [`MemoryCatalogue`] needs nothing. `SqliteCatalogue` stores robots in an SQLite file (feature
-//! `sqlite`, on by default; SQLite is compiled in), `PostgresCatalogue` and `MysqlCatalogue` on a
-//! database server. All stores answer alike, byte for byte.
+//! [`MemoryCatalogue`] needs nothing. [`open()`] opens the others by their URLs: an SQLite file (feature `sqlite`,
+//! on by default; SQLite is compiled in), or a database server. All stores answer alike, byte for byte.
 //!
 //! # Features
 //!
@@ -63,11 +62,11 @@
 //!
 //! | Feature | Adds |
 //! |---|---|
-//! | `sqlite` (default) | `SqliteCatalogue` |
+//! | `sqlite` (default) | stores in SQLite files |
 //! | `transfer` | [`transfer`]: import, export and copy |
 //! | `http` | [`http`]: the REST contract; includes `transfer` |
-//! | `postgres` | `PostgresCatalogue`; brings Tokio |
-//! | `mysql` | `MysqlCatalogue` for MariaDB and MySQL; brings Tokio |
+//! | `postgres` | stores on PostgreSQL; brings Tokio |
+//! | `mysql` | stores on MariaDB and MySQL; brings Tokio |
 //! | `conformance` | the test cases that every store and every frontend must pass; includes `http` |
 //!
 //! A store on a database server has a Tokio runtime of its own, with one thread: it works in programs
@@ -116,12 +115,6 @@ pub use catalogue::{
     Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::check;
-#[cfg(feature = "mysql")]
-pub use database::MysqlCatalogue;
-#[cfg(feature = "postgres")]
-pub use database::PostgresCatalogue;
-#[cfg(feature = "sqlite")]
-pub use database::SqliteCatalogue;
 pub use files::{Existing, StoreFiles};
 #[cfg(any(feature = "sqlite", feature = "transfer"))]
 pub use files::{OutputError, OutputFile};

@@ -9,12 +9,6 @@
 use std::time::Duration;
 use std::{process::ExitCode, sync::Arc};
 
-#[cfg(feature = "mysql")]
-use robot_core::MysqlCatalogue;
-#[cfg(feature = "postgres")]
-use robot_core::PostgresCatalogue;
-#[cfg(feature = "sqlite")]
-use robot_core::SqliteCatalogue;
 use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::{Configuration, Store, Suite},
@@ -30,16 +24,19 @@ fn main() -> ExitCode {
     #[cfg(feature = "sqlite")]
     let suite = suite
         .store("sqlite", sqlite())
-        .store("opened", opened())
         .http("api_sqlite", sqlite(), api);
     #[cfg(feature = "postgres")]
-    let suite = suite
-        .store("postgres", postgres())
-        .http("api_postgres", postgres(), api);
+    let suite = suite.store("postgres", server("TEST_POSTGRES_URL")).http(
+        "api_postgres",
+        server("TEST_POSTGRES_URL"),
+        api,
+    );
     #[cfg(feature = "mysql")]
-    let suite = suite
-        .store("mysql", mysql())
-        .http("api_mysql", mysql(), api);
+    let suite = suite.store("mysql", server("TEST_MYSQL_URL")).http(
+        "api_mysql",
+        server("TEST_MYSQL_URL"),
+        api,
+    );
     suite.run()
 }
 
@@ -51,44 +48,21 @@ fn memory() -> Store {
 fn sqlite() -> Store {
     Store::persistent(
         |folder| format!("sqlite://{}/robots.db", folder.display()),
-        |url| SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
-    )
-}
-
-/// The trait object that most programs use.
-#[cfg(feature = "sqlite")]
-fn opened() -> Store {
-    Store::persistent(
-        |folder| format!("sqlite://{}/robots.db", folder.display()),
         |url| robot_core::open(url).unwrap_or_else(|error| panic!("{error}")),
     )
 }
 
-#[cfg(feature = "postgres")]
-fn postgres() -> Store {
-    Store::persistent(
-        |_| scratch_database("TEST_POSTGRES_URL"),
-        |url| {
-            PostgresCatalogue::open_with(url, &patient()).unwrap_or_else(|error| panic!("{error}"))
-        },
-    )
-}
-
-#[cfg(feature = "mysql")]
-fn mysql() -> Store {
-    Store::persistent(
-        |_| scratch_database("TEST_MYSQL_URL"),
-        |url| MysqlCatalogue::open_with(url, &patient()).unwrap_or_else(|error| panic!("{error}")),
-    )
-}
-
-/// Options for a server on a machine that is busy with other work.
+/// A store on a server, on a machine that is busy with other work.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
-fn patient() -> OpenOptions {
-    OpenOptions {
+fn server(variable: &'static str) -> Store {
+    let patient = OpenOptions {
         timeout: Duration::from_secs(20),
         ..OpenOptions::default()
-    }
+    };
+    Store::persistent(
+        move |_| scratch_database(variable),
+        move |url| patient.open(url).unwrap_or_else(|error| panic!("{error}")),
+    )
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> Api {

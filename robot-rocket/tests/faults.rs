@@ -135,7 +135,6 @@ fn tests() -> Vec<Test> {
         files::wal_deleted,
         files::database_replaced_by_another_catalogue,
         files::all_files_replaced_by_another_catalogue,
-        files::database_truncated_to_nothing,
         maintenance::maintenance_does_not_disturb_the_server,
         migrations::kill_at_any_write_keeps_the_file_usable,
         migrations::servers_wait_for_a_long_migration,

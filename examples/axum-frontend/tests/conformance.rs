@@ -5,7 +5,7 @@
 use std::{io, process::ExitCode, sync::Arc};
 
 use robot_core::{
-    Catalogue, MemoryCatalogue, SqliteCatalogue,
+    Catalogue, MemoryCatalogue,
     conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
     http::Api,
 };
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 fn sqlite() -> Store {
     Store::persistent(
         |folder| format!("sqlite://{}/robots.db", folder.display()),
-        |url| SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+        |url| robot_core::open(url).unwrap_or_else(|error| panic!("{error}")),
     )
 }
 

@@ -293,60 +293,58 @@ pub trait Catalogue: Send + Sync {
 /// Implements [`Catalogue`] by forwarding every method. The lint rejects an implementation that
 /// leaves a method to its default, which would lose the target's own.
 macro_rules! forward_catalogue {
-    ([$($generics:tt)*] $type:ty, $self:ident => $target:expr) => {
+    ($type:ty) => {
         #[deny(clippy::missing_trait_methods)]
-        impl<$($generics)*> $crate::Catalogue for $type {
-            fn start(&$self, change: $crate::Change) -> $crate::Pending<$crate::Result<$crate::RobotId>> {
-                ($target).start(change)
+        impl<C: Catalogue + ?Sized> Catalogue for $type {
+            fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+                (**self).start(change)
             }
-            fn start_get(&$self, id: $crate::RobotId) -> $crate::Pending<$crate::Result<Option<$crate::Robot>>> {
-                ($target).start_get(id)
+            fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+                (**self).start_get(id)
             }
-            fn find(&$self, name: &str) -> $crate::Result<Option<$crate::Robot>> {
-                ($target).find(name)
+            fn find(&self, name: &str) -> Result<Option<Robot>> {
+                (**self).find(name)
             }
-            fn page(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Robot>> {
-                ($target).page(request)
+            fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+                (**self).page(request)
             }
-            fn apply_all(&$self, changes: Vec<$crate::Change>) -> $crate::Result<Vec<$crate::RobotId>> {
-                ($target).apply_all(changes)
+            fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+                (**self).apply_all(changes)
             }
-            fn restore(&$self, restoration: &$crate::Restoration) -> $crate::Result<()> {
-                ($target).restore(restoration)
+            fn restore(&self, restoration: &Restoration) -> Result<()> {
+                (**self).restore(restoration)
             }
-            fn last_id(&$self) -> $crate::Result<Option<$crate::RobotId>> {
-                ($target).last_id()
+            fn last_id(&self) -> Result<Option<RobotId>> {
+                (**self).last_id()
             }
-            fn foreign_columns(&$self) -> $crate::Result<Vec<String>> {
-                ($target).foreign_columns()
+            fn foreign_columns(&self) -> Result<Vec<String>> {
+                (**self).foreign_columns()
             }
-            fn entries(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Entry>> {
-                ($target).entries(request)
+            fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+                (**self).entries(request)
             }
-            fn count(&$self, filter: &$crate::Filter) -> $crate::Result<u64> {
-                ($target).count(filter)
+            fn count(&self, filter: &Filter) -> Result<u64> {
+                (**self).count(filter)
             }
-            fn summary(&$self, filter: &$crate::Filter) -> $crate::Result<$crate::Summary> {
-                ($target).summary(filter)
+            fn summary(&self, filter: &Filter) -> Result<Summary> {
+                (**self).summary(filter)
             }
-            fn value_counts(&$self, filter: &$crate::Filter, field: $crate::Field) -> $crate::Result<Vec<$crate::ValueCount>> {
-                ($target).value_counts(filter, field)
+            fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+                (**self).value_counts(filter, field)
             }
-            fn definition(&$self) -> std::sync::Arc<$crate::Definition> {
-                ($target).definition()
+            fn definition(&self) -> Arc<Definition> {
+                (**self).definition()
             }
-            fn define(&$self, redefinition: $crate::Redefinition) -> $crate::Result<std::sync::Arc<$crate::Definition>> {
-                ($target).define(redefinition)
+            fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+                (**self).define(redefinition)
             }
-            fn files(&$self) -> $crate::StoreFiles {
-                ($target).files()
+            fn files(&self) -> StoreFiles {
+                (**self).files()
             }
         }
     };
 }
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(crate) use forward_catalogue;
 
-forward_catalogue!([C: Catalogue + ?Sized] &C, self => **self);
-forward_catalogue!([C: Catalogue + ?Sized] Box<C>, self => **self);
-forward_catalogue!([C: Catalogue + ?Sized] Arc<C>, self => **self);
+forward_catalogue!(&C);
+forward_catalogue!(Box<C>);
+forward_catalogue!(Arc<C>);

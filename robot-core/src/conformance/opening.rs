@@ -18,11 +18,10 @@ type Start = dyn Fn(&Path) -> Box<Open> + Send + Sync;
 /// let memory = Store::volatile(MemoryCatalogue::new);
 ///
 /// # #[cfg(feature = "sqlite")] {
-/// use robot_core::SqliteCatalogue;
 ///
 /// let sqlite = Store::persistent(
 ///     |folder| format!("sqlite://{}/robots.db", folder.display()),
-///     |url| SqliteCatalogue::open(url).unwrap(),
+///     |url| robot_core::open(url).unwrap(),
 /// );
 /// # }
 /// ```

@@ -171,7 +171,7 @@ pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
 }
 
 /// The condition that the name of a robot is one of these.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "mysql")]
 pub(super) fn has_name_of<'a>(names: &[&'a str]) -> Fragment<'a> {
     is_one_of("robots.name IN (", names, Fragment::text)
 }

@@ -256,13 +256,3 @@ pub(super) async fn drop_indexes<C: Dialect>(
     }
     Ok(())
 }
-
-/// Repairs the indexes, on a database whose changes of tables are not transactional.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) async fn repair<C: Dialect>(
-    connection: &mut C,
-    definition: &Definition,
-) -> QueryResult<()> {
-    create_indexes(connection, definition).await?;
-    drop_indexes(connection, definition).await
-}

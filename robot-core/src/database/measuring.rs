@@ -36,6 +36,9 @@ impl QueueMetrics {
         // Only database servers count these; for SQLite they are 0.
         rejected(queue, "timeout").increment(0);
         retries(queue).increment(0);
+        for result in ["committed", "failed", "unknown"] {
+            commits(result).increment(0);
+        }
         metrics
     }
 
@@ -74,32 +77,19 @@ impl Drop for Measurement<'_> {
     }
 }
 
-/// Commits, by their results.
-pub(super) struct CommitMetrics {
-    committed: Counter,
-    failed: Counter,
-    unknown: Counter,
+/// Commits that had this result.
+fn commits(result: &'static str) -> Counter {
+    counter!(STORE_COMMITS.name, "result" => result)
 }
 
-impl CommitMetrics {
-    pub(super) fn new() -> Self {
-        let result = |result| counter!(STORE_COMMITS.name, "result" => result);
-        Self {
-            committed: result("committed"),
-            failed: result("failed"),
-            unknown: result("unknown"),
-        }
-    }
-
-    /// Counts a commit that had this result.
-    pub(super) fn count(&self, result: Result<(), &Error>) {
-        let counter = match result {
-            Ok(()) => &self.committed,
-            Err(Error::Unknown(_)) => &self.unknown,
-            Err(_) => &self.failed,
-        };
-        counter.increment(1);
-    }
+/// Counts a commit that had this result.
+pub(super) fn count_commit(result: Result<(), &Error>) {
+    let result = match result {
+        Ok(()) => "committed",
+        Err(Error::Unknown(_)) => "unknown",
+        Err(_) => "failed",
+    };
+    commits(result).increment(1);
 }
 
 /// A number of items as the value of a metric.

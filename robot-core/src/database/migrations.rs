@@ -10,6 +10,9 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::catalogue::{EarlierVersion, OpenError, Preparation};
 
+/// Why a database cannot be used: an [`OpenError`], or the cause of one. The database was not changed.
+pub(super) type MigrationError = Box<dyn StdError + Send + Sync>;
+
 /// A version beside those of the migrations, while robots are copied into the database. Programs that
 /// do not know it take the database for one of a newer version, and do not open it either.
 const INCOMPLETE_COPY: &str = "incomplete-copy";
@@ -39,52 +42,6 @@ pub(super) trait Migrate:
     ) -> Result<T, MigrationError>;
 }
 
-/// Why a database cannot be used. It was not changed.
-pub(super) enum MigrationError {
-    /// It has this migration, which is unknown to this program.
-    TooNew(String),
-    /// A copy into it is not complete.
-    IncompleteCopy,
-    /// A program before 0.1.0 created it.
-    Prerelease,
-    /// It belongs to another program.
-    Foreign,
-    /// It cannot be read or changed.
-    Failed(Box<dyn StdError + Send + Sync>),
-}
-
-impl From<Box<dyn StdError + Send + Sync>> for MigrationError {
-    fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {
-        Self::Failed(cause)
-    }
-}
-
-impl From<diesel::result::Error> for MigrationError {
-    fn from(error: diesel::result::Error) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
-impl MigrationError {
-    /// The error for the caller. `cannot_open` converts the cause of a failure.
-    pub(super) fn into_open_error(
-        self,
-        database: String,
-        cannot_open: impl FnOnce(Box<dyn StdError + Send + Sync>) -> OpenError,
-    ) -> OpenError {
-        match self {
-            Self::TooNew(migration) => OpenError::TooNew {
-                database,
-                migration,
-            },
-            Self::IncompleteCopy => OpenError::IncompleteCopy { database },
-            Self::Prerelease => OpenError::Prerelease { database },
-            Self::Foreign => OpenError::Foreign { database },
-            Self::Failed(cause) => cannot_open(cause),
-        }
-    }
-}
-
 /// Prepares the tables when a database is opened.
 pub(super) fn prepare<C: Migrate>(
     connection: &mut C,
@@ -93,7 +50,7 @@ pub(super) fn prepare<C: Migrate>(
 ) -> Result<(), MigrationError> {
     match preparation {
         Preparation::Migrate => bring_up_to_date(connection, database),
-        Preparation::Keep => must_be_readable(connection),
+        Preparation::Keep => must_be_readable(connection, database),
         Preparation::BeginCopy => {
             bring_up_to_date(connection, database)?;
             mark_incomplete(connection)
@@ -105,7 +62,7 @@ pub(super) fn prepare<C: Migrate>(
             bring_up_to_date(connection, database)
         }
         Preparation::Revert(version) => {
-            count_applied(connection, &known::<C>()?)?;
+            count_applied(connection, database, &known::<C>()?)?;
             connection.exclusively(database, |connection| revert(connection, version))
         }
     }
@@ -139,7 +96,7 @@ fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(),
 /// after some of them, and continues the next time.
 fn bring_up_to_date<C: Migrate>(connection: &mut C, database: &str) -> Result<(), MigrationError> {
     let known = known::<C>()?;
-    let mut applied = count_applied(connection, &known)?;
+    let mut applied = count_applied(connection, database, &known)?;
     while applied < known.len() {
         // One process migrates at a time, and the others find that nothing is left to do.
         let migrated =
@@ -149,7 +106,7 @@ fn bring_up_to_date<C: Migrate>(connection: &mut C, database: &str) -> Result<()
         };
         // The lock does not span the nodes of a cluster: the migration of one node may fail because
         // another one has made progress.
-        match count_applied(connection, &known) {
+        match count_applied(connection, database, &known) {
             Ok(now) if now > applied => applied = now,
             _ => return Err(error),
         }
@@ -163,7 +120,7 @@ fn migrate<C: Migrate>(
     database: &str,
     known: &[MigrationVersion<'_>],
 ) -> Result<(), MigrationError> {
-    match count_applied(connection, known)? {
+    match count_applied(connection, database, known)? {
         applied if applied == known.len() => return Ok(()),
         // It takes no time.
         0 => tracing::info!("{database}: creating an empty catalogue"),
@@ -177,9 +134,12 @@ fn migrate<C: Migrate>(
 
 /// Fails if this version cannot read the database. It may have pending migrations: the first one that adds
 /// a column has to make the statements work without it, for `Preparation::Keep`.
-pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
-    match count_applied(connection, &known::<C>()?)? {
-        0 => Err(MigrationError::Failed("it is empty".into())),
+pub(super) fn must_be_readable<C: Migrate>(
+    connection: &mut C,
+    database: &str,
+) -> Result<(), MigrationError> {
+    match count_applied(connection, database, &known::<C>()?)? {
+        0 => Err("it is empty".into()),
         _ => Ok(()),
     }
 }
@@ -195,6 +155,7 @@ fn known<C: Migrate>() -> Result<Vec<MigrationVersion<'static>>, MigrationError>
 /// version cannot use the database.
 fn count_applied<C: Migrate>(
     connection: &mut C,
+    database: &str,
     known: &[MigrationVersion<'_>],
 ) -> Result<usize, MigrationError> {
     // Diesel would create its table of migrations in order to read it.
@@ -202,24 +163,33 @@ fn count_applied<C: Migrate>(
     if tables.is_empty() {
         return Ok(0);
     }
+    let database = database.to_owned();
     if !tables
         .iter()
         .any(|name| name == "__diesel_schema_migrations")
     {
-        return Err(MigrationError::Foreign);
+        return Err(OpenError::Foreign { database }.into());
     }
     let applied = connection.texts("SELECT version FROM __diesel_schema_migrations")?;
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
-    match applied.iter().find(|version| !known.contains(version)) {
-        None => Ok(applied.len()),
-        Some(_) if applied.contains(&PRERELEASE.into()) => Err(MigrationError::Prerelease),
-        Some(unknown) if *unknown == INCOMPLETE_COPY.into() => Err(MigrationError::IncompleteCopy),
-        // Every program that uses Diesel has a table of this name.
-        Some(_) if !known.iter().any(|version| applied.contains(version)) => {
-            Err(MigrationError::Foreign)
+    let Some(unknown) = applied.iter().find(|version| !known.contains(version)) else {
+        return Ok(applied.len());
+    };
+    let error = if applied.contains(&PRERELEASE.into()) {
+        OpenError::Prerelease { database }
+    } else if *unknown == INCOMPLETE_COPY.into() {
+        OpenError::IncompleteCopy { database }
+    } else if known.iter().any(|version| applied.contains(version)) {
+        let migration = unknown.to_string();
+        OpenError::TooNew {
+            database,
+            migration,
         }
-        Some(unknown) => Err(MigrationError::TooNew(unknown.to_string())),
-    }
+    } else {
+        // Every program that uses Diesel has a table of this name.
+        OpenError::Foreign { database }
+    };
+    Err(error.into())
 }
 
 #[cfg(test)]

@@ -25,10 +25,3 @@ pub(crate) mod sqlite;
 mod statements;
 #[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod trigrams;
-
-#[cfg(feature = "mysql")]
-pub use server::MysqlCatalogue;
-#[cfg(feature = "postgres")]
-pub use server::PostgresCatalogue;
-#[cfg(feature = "sqlite")]
-pub use sqlite::SqliteCatalogue;

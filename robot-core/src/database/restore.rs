@@ -92,7 +92,7 @@ mod tests {
     use diesel::{Connection, connection::SimpleConnection};
 
     use crate::{
-        Catalogue, CatalogueExt, Draft, Error, PostgresCatalogue, Restoration,
+        Catalogue, CatalogueExt, Draft, Error, Restoration,
         conformance::{PostgresConnection, scratch_database},
         model::Violation,
     };
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn taken_id_precedes_the_name_after_its_index_was_created_again() {
         let url = scratch_database("TEST_POSTGRES_URL");
-        let catalogue = PostgresCatalogue::open(&url).unwrap();
+        let catalogue = crate::open(&url).unwrap();
         let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977)).unwrap();
         let id = robot.id();
         let mut connection = PostgresConnection::establish(&url).unwrap();

@@ -21,15 +21,3 @@ pub(crate) type Identity = ();
 
 #[cfg(not(unix))]
 pub(crate) fn identity(_: &Metadata) -> Identity {}
-
-/// The number of names of a file.
-#[cfg(all(unix, feature = "sqlite"))]
-pub(crate) fn link_count(metadata: &Metadata) -> u64 {
-    use std::os::unix::fs::MetadataExt;
-    metadata.nlink()
-}
-
-#[cfg(all(not(unix), feature = "sqlite"))]
-pub(crate) fn link_count(_: &Metadata) -> u64 {
-    1
-}

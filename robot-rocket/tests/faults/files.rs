@@ -1,10 +1,10 @@
-//! Files of the database that are deleted, replaced or truncated under a running server.
+//! Files of the database that are deleted or replaced under a running server.
 //!
 //! Earlier robots are lost then, but the server must not acknowledge a write that is missing in
 //! the file that the path names afterwards.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -47,13 +47,6 @@ pub(crate) fn all_files_replaced_by_another_catalogue(run: &Run) {
         let other = another_catalogue(folder);
         delete(folder, &FILES[1..]);
         fs::rename(other, folder.join("robots.db")).unwrap();
-    });
-}
-
-pub(crate) fn database_truncated_to_nothing(run: &Run) {
-    assert_promises_hold(run, |folder| {
-        let file = File::options().write(true).open(folder.join("robots.db"));
-        file.unwrap().set_len(0).unwrap();
     });
 }
 

@@ -21,19 +21,13 @@ use crate::{
 };
 use diesel::QueryResult;
 
-/// Purpose of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// To check the database and to bring its tables up to date.
-    Prepare,
-    /// To read and write robots.
-    Use,
-}
-
 /// A connection to a kind of database server.
 pub(super) trait Backend: Dialect + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
+
+    /// The schemes of the URLs.
+    const SCHEMES: &'static [&'static str];
 
     /// A URL, as an example for messages.
     const EXAMPLE: &'static str;
@@ -58,10 +52,12 @@ pub(super) trait Backend: Dialect + 'static {
     /// Connects, and sets what the catalogue relies on. Statements that take long are logged.
     fn connect(
         url: &Self::Url,
-        purpose: Purpose,
         timeout: Duration,
         slow_statement: Duration,
     ) -> impl Future<Output = Result<Self, ConnectError>> + Send;
+
+    /// Checks what a session cannot change: settings of the server, and what is between it and this program.
+    fn check(&mut self, url: &Self::Url) -> impl Future<Output = Result<(), ConnectError>> + Send;
 
     /// If changes of tables are no part of transactions: the SQL that locks out other processes that change
     /// tables, and the SQL that unlocks.
@@ -128,7 +124,7 @@ pub(super) fn prepare<C: Migrate>(
         }
         Ok(())
     });
-    if let Err(MigrationError::Failed(cause)) = added {
+    if let Err(cause) = added {
         let Addition {
             missing, remedy, ..
         } = addition;

@@ -7,7 +7,6 @@
 use std::{
     future::Future,
     mem,
-    ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -28,7 +27,7 @@ use super::{
     connection::Connection,
     connector::Connector,
     kind::Kind,
-    pool::{Failure, Lease, Pool},
+    pool::{Failure, Lease, Pool, Statements},
 };
 use crate::{
     catalogue::{Error, Pending, Result},
@@ -190,13 +189,26 @@ async fn dispatch<B: Backend, W: Work<B>>(
             receiver.recv_many(&mut queued, rest).await;
         }
         pool.metrics.length.set(number(receiver.len()));
-        lease.turn.items = queued.len();
+        lease.items = queued.len();
         let (work, pool) = (Arc::clone(&work), Arc::clone(&pool));
         let mut batch = Box::pin(execute(work, pool, lease, mem::take(&mut queued)));
         // Not a task from the start: waking another task would delay the next batch.
         if timeout(PATIENCE, &mut batch).await.is_err() {
             tokio::spawn(batch);
         }
+    }
+}
+
+/// Items that are executed together.
+struct Batch<W, I> {
+    work: Arc<W>,
+    items: Vec<I>,
+    kind: Kind,
+}
+
+impl<B, W: Work<B>> Statements<B, Vec<Result<W::Output>>> for Batch<W, W::Item> {
+    async fn execute(&self, connection: &mut Connection<B>) -> QueryResult<Vec<Result<W::Output>>> {
+        self.work.execute(connection, &self.items, self.kind).await
     }
 }
 
@@ -209,7 +221,12 @@ async fn execute<B: Backend, W: Work<B>>(
 ) {
     let (items, callers): (Vec<_>, Vec<_>) =
         jobs.into_iter().map(|job| (job.item, job.caller)).unzip();
-    match repeat(&*work, &pool, lease, &items).await {
+    let batch = Batch {
+        work: Arc::clone(&work),
+        items,
+        kind: W::BATCH,
+    };
+    match pool.repeat(lease, &batch).await {
         Ok(results) => {
             for (caller, result) in callers.into_iter().zip(results) {
                 caller.respond(result);
@@ -222,48 +239,33 @@ async fn execute<B: Backend, W: Work<B>>(
         }
         // Probably not caused by most of the items.
         Err(_) => {
-            for (item, caller) in items.into_iter().zip(callers) {
+            for (item, caller) in batch.items.into_iter().zip(callers) {
                 let (work, pool) = (Arc::clone(&work), Arc::clone(&pool));
-                tokio::spawn(async move {
-                    let result = execute_alone(&*work, &pool, item, caller.submitted).await;
-                    caller.respond(result.unwrap_or_else(|failure| Err(failure.into())));
-                });
+                tokio::spawn(execute_alone(work, pool, item, caller));
             }
         }
     }
 }
 
 async fn execute_alone<B: Backend, W: Work<B>>(
-    work: &W,
-    pool: &Arc<Pool<B>>,
+    work: Arc<W>,
+    pool: Arc<Pool<B>>,
     item: W::Item,
-    submitted: Instant,
-) -> Result<Result<W::Output>, Failure> {
-    let lease = pool.lease(W::ALONE, submitted).await?;
-    let mut results = repeat(work, pool, lease, &[item]).await?;
-    Ok(results.pop().unwrap_or_else(|| Err(lost(W::ALONE))))
-}
-
-/// Executes items, and repeats that after failures that are not their fault.
-async fn repeat<B: Backend, W: Work<B>>(
-    work: &W,
-    pool: &Arc<Pool<B>>,
-    mut lease: Lease<B>,
-    items: &[W::Item],
-) -> Result<Vec<Result<W::Output>>, Failure> {
-    loop {
-        let kind = lease.turn.kind;
-        let limited = async {
-            let connection = &mut lease.connection;
-            connection.limit(kind, pool.timeout).await?;
-            work.execute(connection, items, kind).await
-        };
-        let result = pool.run(&lease.turn, limited).await;
-        match pool.settle(lease, result).await {
-            ControlFlow::Continue(next) => lease = next,
-            ControlFlow::Break(result) => return result,
-        }
-    }
+    caller: Caller<W::Output>,
+) {
+    let batch = Batch {
+        work,
+        items: vec![item],
+        kind: W::ALONE,
+    };
+    let executed = match pool.lease(W::ALONE, caller.submitted).await {
+        Ok(lease) => pool.repeat(lease, &batch).await,
+        Err(failure) => Err(failure),
+    };
+    caller.respond(match executed {
+        Ok(mut results) => results.pop().unwrap_or_else(|| Err(lost(W::ALONE))),
+        Err(failure) => Err(failure.into()),
+    });
 }
 
 /// The error of an item that was dropped without a result.

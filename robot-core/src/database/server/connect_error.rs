@@ -1,21 +1,13 @@
 //! Errors of the URLs of database servers, and of connections to the servers.
 
-use std::{error::Error, io, iter};
+use std::{borrow::Cow, error::Error, io, iter};
 
 /// Reason why the URL of a database server cannot be used. It never quotes a value of the URL, since the
 /// value may be a password.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum UrlError {
-    /// The URL has another form, or characters in it must be percent-encoded.
-    #[error("the URL cannot be read")]
-    Unreadable,
-    /// The parameter has no meaning here.
-    #[error("the parameter `{0}` is not supported")]
-    UnknownParameter(String),
-    /// A parameter must have another value.
-    #[error("{0}")]
-    Invalid(&'static str),
-}
+pub(super) type UrlError = Cow<'static, str>;
+
+/// The URL has another form, or characters in it must be percent-encoded.
+pub(super) const UNREADABLE: UrlError = Cow::Borrowed("the URL cannot be read");
 
 /// Reason why a server did not accept a connection, with its own message and without any password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,6 +2,7 @@
 
 use std::{
     error::Error as StdError,
+    future::Future,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -10,22 +11,17 @@ use std::{
 };
 
 use ::metrics::{Counter, Gauge, counter, gauge};
-use diesel::QueryResult;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{
-    backend::{Backend, Purpose},
-    connect_error::{ConnectError, ConnectFailure},
+    backend::Backend,
+    connect_error::{ConnectError, ConnectFailure, UrlError},
     connection::Connection,
     errors::is_transient,
-    store::lock_tables,
 };
 use crate::{
     catalogue::{Cause, Error, OpenError, OpenOptions, Preparation, redact},
-    database::{
-        define::{self, KnownDefinition},
-        locks::lock,
-    },
+    database::{define::KnownDefinition, locks::lock},
     metrics::{CONNECTS, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
@@ -88,14 +84,13 @@ impl<B: Backend> Connector<B> {
     /// The database cannot be used, or is unreachable and the options say not to wait for it.
     pub(super) async fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
-        let invalid = |reason| OpenError::InvalidUrl {
+        let invalid = |reason: UrlError| OpenError::InvalidUrl {
             database: redact(url),
-            reason,
+            reason: reason.into_owned(),
             example: B::EXAMPLE,
         };
         let connector = Self {
-            url: B::parse(url, options.get_timeout())
-                .map_err(|error| invalid(error.to_string()))?,
+            url: B::parse(url, options.get_timeout()).map_err(invalid)?,
             name: redact(url),
             timeout: options.get_timeout(),
             slow_statement: options.slow_statement,
@@ -125,7 +120,7 @@ impl<B: Backend> Connector<B> {
     pub(super) async fn connect(&self) -> Option<Connection<B>> {
         let epoch = self.epoch();
         let connected = match self.prepare().await {
-            Ok(()) => self.establish_defined().await,
+            Ok(()) => self.establish().await,
             Err(error) => Err(error),
         };
         match connected {
@@ -148,33 +143,20 @@ impl<B: Backend> Connector<B> {
     async fn prepare(&self) -> Result<(), OpenError> {
         let mut is_prepared = self.is_prepared.lock().await;
         if !*is_prepared {
-            let connection = self.establish(Purpose::Prepare).await?;
+            let mut connection = self.establish().await?;
+            self.in_time(connection.check(&self.url)).await?;
             let (name, preparation) = (self.name.clone(), self.preparation);
             let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
             let mut connection = timeout(MIGRATION_LIMIT, prepared)
                 .await
                 .map_err(|_| self.unreachable(NoAnswer))?
                 .map_err(|error| self.cannot_open(error.into()))?
-                .map_err(|error| {
-                    error.into_open_error(self.name.clone(), |cause| self.cannot_open(cause))
-                })?;
+                .map_err(|error| self.cannot_open(error))?;
             if !matches!(preparation, Preparation::Revert(_)) {
-                let opened = self.open_definition(&mut connection).await;
-                opened.map_err(|error| self.cannot_open(error.into()))?;
+                let refreshed = self.definition.refresh(&mut connection).await;
+                refreshed.map_err(|error| self.cannot_open(error.into()))?;
             }
             *is_prepared = true;
-        }
-        Ok(())
-    }
-
-    /// Reads the definition, and repairs its indexes if a process may have left them incomplete.
-    async fn open_definition(&self, connection: &mut B) -> QueryResult<()> {
-        self.definition.refresh(connection).await?;
-        if let Some((lock, unlock)) = B::TABLE_LOCK {
-            lock_tables(connection, lock).await?;
-            let repaired = define::repair(connection, &self.definition.get()).await;
-            connection.texts(unlock).await?;
-            return repaired;
         }
         Ok(())
     }
@@ -184,22 +166,19 @@ impl<B: Backend> Connector<B> {
         lock(&self.outage).is_some()
     }
 
-    /// A connection, after which the definition is known.
-    async fn establish_defined(&self) -> Result<B, OpenError> {
-        let mut connection = self.establish(Purpose::Use).await?;
-        let refreshed = timeout(CONNECT_LIMIT, self.definition.refresh(&mut connection)).await;
-        let refreshed = refreshed.map_err(|_| self.unreachable(NoAnswer))?;
-        if let Err(error) = refreshed {
-            tracing::error!("{}: the definition cannot be read: {error}", self.name);
-        }
-        Ok(connection)
+    async fn establish(&self) -> Result<B, OpenError> {
+        let connected = B::connect(&self.url, self.timeout, self.slow_statement);
+        self.in_time(connected).await
     }
 
-    async fn establish(&self, purpose: Purpose) -> Result<B, OpenError> {
-        let connected = B::connect(&self.url, purpose, self.timeout, self.slow_statement);
-        let connected = timeout(CONNECT_LIMIT, connected).await;
-        let connected = connected.map_err(|_| self.unreachable(NoAnswer))?;
-        connected.map_err(|ConnectError(failure, cause)| match failure {
+    /// What a server has answered, unless it takes too long.
+    async fn in_time<T>(
+        &self,
+        answered: impl Future<Output = Result<T, ConnectError>>,
+    ) -> Result<T, OpenError> {
+        let answered = timeout(CONNECT_LIMIT, answered).await;
+        let answered = answered.map_err(|_| self.unreachable(NoAnswer))?;
+        answered.map_err(|ConnectError(failure, cause)| match failure {
             ConnectFailure::Unreachable => self.unreachable(cause),
             ConnectFailure::Refused => self.unusable(cause.into(), B::REMEDY),
             ConnectFailure::Tls => self.unusable(cause.into(), B::TLS_REMEDY),
@@ -208,7 +187,10 @@ impl<B: Backend> Connector<B> {
 
     /// The error for a database that cannot be used.
     fn cannot_open(&self, cause: Box<dyn StdError + Send + Sync>) -> OpenError {
-        self.unusable(cause, B::REMEDY)
+        match cause.downcast::<OpenError>() {
+            Ok(error) => *error,
+            Err(cause) => self.unusable(cause, B::REMEDY),
+        }
     }
 
     fn unusable(&self, cause: Box<dyn StdError + Send + Sync>, remedy: &'static str) -> OpenError {

@@ -4,7 +4,6 @@
 use std::{
     future::Future,
     hash::{BuildHasher, RandomState},
-    ops::ControlFlow,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -30,7 +29,7 @@ use crate::{
     catalogue::{Error, Result},
     database::{
         locks::lock,
-        measuring::{CommitMetrics, QueueMetrics, rejected, retries},
+        measuring::{QueueMetrics, count_commit, rejected, retries},
     },
 };
 
@@ -64,24 +63,27 @@ pub(super) struct Pool<B: Backend> {
     timed_out: Counter,
     /// Repeated executions.
     retries: Counter,
-    commits: CommitMetrics,
 }
 
-/// A connection that statements use.
+/// The right of statements to use a connection.
 pub(super) struct Lease<B> {
-    pub(super) connection: Connection<B>,
-    pub(super) turn: Turn,
-}
-
-/// The right of statements to be executed.
-pub(super) struct Turn {
-    pub(super) kind: Kind,
+    connection: Connection<B>,
+    kind: Kind,
     /// How many items the statements are for.
     pub(super) items: usize,
     submitted: Instant,
-    /// How often they were repeated.
-    attempts: u32,
-    _permits: [Option<OwnedSemaphorePermit>; 2],
+    permits: [Option<OwnedSemaphorePermit>; 2],
+}
+
+/// What is executed on a connection: an asynchronous function, or a batch.
+pub(super) trait Statements<B, T> {
+    fn execute(&self, connection: &mut Connection<B>) -> impl Future<Output = QueryResult<T>>;
+}
+
+impl<B, T, F: AsyncFn(&mut Connection<B>) -> QueryResult<T>> Statements<B, T> for F {
+    async fn execute(&self, connection: &mut Connection<B>) -> QueryResult<T> {
+        self(connection).await
+    }
 }
 
 /// Why statements failed.
@@ -152,7 +154,6 @@ impl<B: Backend> Pool<B> {
             metrics: QueueMetrics::new(queue),
             timed_out: rejected(queue, "timeout"),
             retries: retries(queue),
-            commits: CommitMetrics::new(),
         })
     }
 
@@ -162,18 +163,49 @@ impl<B: Backend> Pool<B> {
         kind: Kind,
         statements: impl AsyncFn(&mut Connection<B>) -> QueryResult<T>,
     ) -> Result<T> {
-        let mut lease = self.lease(kind, Instant::now()).await?;
+        let lease = self.lease(kind, Instant::now()).await?;
+        Ok(self.repeat(lease, &statements).await?)
+    }
+
+    /// Executes statements, and repeats that after failures that are not their fault: a batch once.
+    pub(super) async fn repeat<T>(
+        self: &Arc<Self>,
+        mut lease: Lease<B>,
+        statements: &impl Statements<B, T>,
+    ) -> Result<T, Failure> {
+        let mut attempts = 0;
         loop {
+            let Lease {
+                mut connection,
+                kind,
+                items,
+                submitted,
+                permits,
+            } = lease;
             let limited = async {
-                let connection = &mut lease.connection;
                 connection.limit(kind, self.timeout).await?;
-                statements(connection).await
+                statements.execute(&mut connection).await
             };
-            let result = self.run(&lease.turn, limited).await;
-            match self.settle(lease, result).await {
-                ControlFlow::Continue(next) => lease = next,
-                ControlFlow::Break(result) => return Ok(result?),
+            let measurement = self.metrics.begin(items, submitted.elapsed());
+            let result = timeout(kind.limit(self.timeout), limited).await;
+            drop(measurement);
+            let result = self.keep_or_close(connection, kind, result).await;
+            if matches!(kind, Kind::Change | Kind::ChangeBatch) {
+                count_commit(result.as_ref().map(drop).map_err(Failure::error));
             }
+            match result {
+                Err(Failure::External(_)) if kind.is_batch() && attempts == 0 => {}
+                Err(Failure::External(_) | Failure::Repeatable(_))
+                    if !kind.is_batch() && attempts < ATTEMPTS => {}
+                result => return result,
+            }
+            self.retries.increment(items.try_into().unwrap_or(u64::MAX));
+            // Others that wait come before.
+            drop(permits);
+            sleep(pause(attempts)).await;
+            lease = self.lease(kind, submitted).await?;
+            lease.items = items;
+            attempts += 1;
         }
     }
 
@@ -194,63 +226,13 @@ impl<B: Backend> Pool<B> {
             (permits, self.open().await)
         };
         let (permits, connection) = self.in_time(submitted, opened).await?;
-        let turn = Turn {
+        Ok(Lease {
+            connection,
             kind,
             items: 1,
             submitted,
-            attempts: 0,
-            _permits: permits,
-        };
-        Ok(Lease { connection, turn })
-    }
-
-    /// Executes statements within their time limit.
-    pub(super) async fn run<T>(
-        &self,
-        turn: &Turn,
-        statements: impl Future<Output = QueryResult<T>>,
-    ) -> Result<QueryResult<T>, Elapsed> {
-        let _measurement = self.metrics.begin(turn.items, turn.submitted.elapsed());
-        timeout(turn.kind.limit(self.timeout), statements).await
-    }
-
-    /// The result of statements, or a connection for their repetition. A batch is repeated once.
-    pub(super) async fn settle<T>(
-        self: &Arc<Self>,
-        lease: Lease<B>,
-        result: Result<QueryResult<T>, Elapsed>,
-    ) -> ControlFlow<Result<T, Failure>, Lease<B>> {
-        let Lease { connection, turn } = lease;
-        let Turn {
-            kind,
-            items,
-            attempts,
-            ..
-        } = turn;
-        let result = self.keep_or_close(connection, kind, result).await;
-        if matches!(kind, Kind::Change | Kind::ChangeBatch) {
-            self.commits
-                .count(result.as_ref().map(drop).map_err(Failure::error));
-        }
-        match result {
-            Err(Failure::External(_)) if kind.is_batch() && attempts == 0 => {}
-            Err(Failure::External(_) | Failure::Repeatable(_))
-                if !kind.is_batch() && attempts < ATTEMPTS => {}
-            result => return ControlFlow::Break(result),
-        }
-        self.retries.increment(items.try_into().unwrap_or(u64::MAX));
-        let submitted = turn.submitted;
-        // Others that wait come before.
-        drop(turn);
-        sleep(pause(attempts)).await;
-        match self.lease(kind, submitted).await {
-            Ok(mut lease) => {
-                lease.turn.items = items;
-                lease.turn.attempts = attempts + 1;
-                ControlFlow::Continue(lease)
-            }
-            Err(failure) => ControlFlow::Break(Err(failure)),
-        }
+            permits,
+        })
     }
 
     /// Waits for what statements need, until their time is up.

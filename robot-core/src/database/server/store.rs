@@ -18,7 +18,7 @@ use super::{
     connector::Connector,
     errors::is_read_only,
     kind::Kind,
-    lookups::{Key, Lookups},
+    lookups::Lookups,
     pool::Pool,
     runtime::Runtime,
 };
@@ -37,8 +37,8 @@ use crate::{
         schema::{Group, SearchTexts, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
-            Grouping, Item, after_name, count, foreign_columns, has_nul, is_robot, last_id, page,
-            unindexed,
+            Grouping, Item, after_name, count, find, foreign_columns, has_nul, is_robot, last_id,
+            page, unindexed,
         },
     },
     model::{Definition, Entry, Field, Robot, RobotId},
@@ -183,7 +183,6 @@ async fn index<B: Backend>(
 /// programs have added, or whose own values were changed. It adds
 /// none before the end of a pause.
 async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, pause: &Cell<Instant>) {
-    // The definition is read with each new connection, too.
     if connector.has_outage() {
         return;
     }
@@ -213,17 +212,8 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, paus
     let _ = pool.execute(Kind::Write, index_all).await;
 }
 
-/// Locks out other processes that change tables.
-pub(super) async fn lock_tables<B: Backend>(connection: &mut B, lock: &str) -> QueryResult<()> {
-    if connection.texts(lock).await? == ["1"] {
-        return Ok(());
-    }
-    let message = "another program changes the tables of the catalogue";
-    Err(wrap(Error::unavailable(message)))
-}
-
-/// Changes the definition on a server whose changes of tables are no part of transactions. If it ends between two
-/// steps, opening the catalogue repairs the indexes.
+/// Changes the definition on a server whose changes of tables are no part of transactions. If the program ends between
+/// two steps, the next change of the definition creates and drops the indexes that it left.
 async fn define_step_by_step<B: Backend>(
     connection: &mut Connection<B>,
     redefinition: &Redefinition,
@@ -267,14 +257,16 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        self.lookups.submit(Key::Id(id))
+        self.lookups.submit(id)
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         if name.contains('\0') {
             return Ok(None);
         }
-        self.lookups.submit(Key::Name(name.to_owned())).wait()
+        self.execute(Kind::Lookup, async |connection| {
+            find(connection.inner(), name).await
+        })
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
@@ -312,7 +304,10 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
         let defined = self.execute(Kind::Write, async |connection| {
             if let Some((lock, unlock)) = B::TABLE_LOCK {
-                lock_tables(connection.inner(), lock).await?;
+                if connection.inner().texts(lock).await? != ["1"] {
+                    let message = "another program changes the tables of the catalogue";
+                    return Err(wrap(Error::unavailable(message)));
+                }
                 let defined = define_step_by_step(connection, &redefinition).await;
                 connection.inner().texts(unlock).await?;
                 return defined;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 
-use super::connect_error::UrlError;
+use super::connect_error::{UNREADABLE, UrlError};
 
 /// Parts of a URL, as they are written in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,13 +22,13 @@ impl<'a> UrlParts<'a> {
     /// Splits a URL whose parameters have some of these names. It is unreadable if a character in it is not
     /// percent-encoded although a part could then end at another place than the user meant.
     pub(super) fn parse(url: &'a str, names: &str) -> Result<Self, UrlError> {
-        let (_, rest) = url.split_once("://").ok_or(UrlError::Unreadable)?;
+        let (_, rest) = url.split_once("://").ok_or(UNREADABLE)?;
         let (credentials, rest) = rest.split_once('@').unwrap_or(("", rest));
         let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (hosts, database) = address.split_at(address.find('/').unwrap_or(address.len()));
         let pairs = query.split('&').filter(|pair| !pair.is_empty());
         let pairs: Option<Vec<_>> = pairs.map(|pair| pair.split_once('=')).collect();
-        let parameters = pairs.ok_or(UrlError::Unreadable)?;
+        let parameters = pairs.ok_or(UNREADABLE)?;
         let encodes = |text: &str| text.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
         let decoded = percent_decode_str(url).decode_utf8();
         let is_known = |name: &str| names.split(' ').any(|known| known == name);
@@ -42,10 +42,10 @@ impl<'a> UrlParts<'a> {
             // Its name may be part of a password with an ampersand.
             || unknown.is_some() && parameters.iter().any(|(name, _)| *name == "password")
         {
-            return Err(UrlError::Unreadable);
+            return Err(UNREADABLE);
         }
         if let Some((name, _)) = unknown {
-            return Err(UrlError::UnknownParameter((*name).to_owned()));
+            return Err(format!("the parameter `{name}` is not supported").into());
         }
         Ok(Self {
             start: &url[..url.len() - rest.len()],
@@ -74,7 +74,7 @@ mod tests {
                     s://h/d#p s://u@h/d?p s://u@h/d/d s://u@[]/d s:u@h s://h?password=my&secret=1";
         for url in urls.split(' ') {
             let parsed = UrlParts::parse(url, "a password");
-            assert_eq!(parsed, Err(UrlError::Unreadable), "{url}");
+            assert_eq!(parsed, Err(UNREADABLE), "{url}");
         }
     }
 }

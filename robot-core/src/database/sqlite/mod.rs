@@ -13,4 +13,3 @@ mod write;
 pub(crate) use connect::files;
 pub(crate) use maintain::{backup, check, restore_backup};
 pub(crate) use store::SCHEME;
-pub use store::SqliteCatalogue;

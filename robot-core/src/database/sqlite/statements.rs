@@ -1,12 +1,9 @@
 //! Statements in SQLite's dialect.
 
-use super::errors::is_disk_full;
 use crate::{
-    catalogue::Error,
     database::{
         define::Index,
         dialect::Dialect,
-        errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
@@ -14,7 +11,7 @@ use crate::{
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };
-use diesel::{prelude::*, result::Error as DieselError};
+use diesel::prelude::*;
 
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
@@ -69,11 +66,10 @@ impl Dialect for SqliteConnection {
 
     /// Without a search text: names are added to the search index together.
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        let id = diesel::insert_into(robots::table)
+        diesel::insert_into(robots::table)
             .values(DraftRow::unindexed(definition, draft))
             .returning(robots::id)
-            .get_result(self);
-        id.map_err(|error| without_ids(self, error))
+            .get_result(self)
     }
 
     async fn insert_robots(
@@ -109,11 +105,8 @@ pub(super) fn insert_free<'a>(
 ) -> QueryResult<Vec<Option<i64>>> {
     let row = |draft| DraftRow::unindexed(definition, draft);
     let rows: Vec<_> = drafts.map(row).collect();
-    let last = now(last_id(connection))?;
-    let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
-    let (Some(first), Some(_)) = (last.checked_add(1), last.checked_add(count)) else {
-        return Ok(vec![None; rows.len()]);
-    };
+    // Ids beyond the greatest one possible are an error of the statement.
+    let first = now(last_id(connection))?.saturating_add(1);
     let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
     let insert = Fragment::new(format!(
         "INSERT OR IGNORE INTO robots (id, {}) SELECT key + ",
@@ -151,28 +144,12 @@ pub(super) fn index_names(
     Ok(())
 }
 
-/// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
-fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselError {
-    let has_no_ids =
-        is_disk_full(&error) && now(last_id(connection)).is_ok_and(|last| last == i64::MAX);
-    if has_no_ids {
-        wrap(Error::store(
-            "the greatest id possible was assigned, so that no robot can be added",
-        ))
-    } else {
-        error
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         catalogue::{CatalogueExt, OpenOptions},
-        database::sqlite::{
-            SqliteCatalogue,
-            connect::{DatabaseFile, Purpose},
-        },
+        database::sqlite::connect::{DatabaseFile, Purpose},
         model::Draft,
     };
 
@@ -180,7 +157,7 @@ mod tests {
     fn insert_free_adds_all_free_names_in_order() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
-        let catalogue = SqliteCatalogue::open(&url).unwrap();
+        let catalogue = crate::open(&url).unwrap();
         let last = catalogue.add(Draft::new("taken", "droid", 1)).unwrap().id();
         let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
         let mut connection = file.connect(Purpose::Write).unwrap();

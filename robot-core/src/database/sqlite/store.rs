@@ -1,6 +1,6 @@
 //! The catalogue in an SQLite file.
 
-use std::{fmt, mem, sync::Arc, time::Instant};
+use std::{mem, sync::Arc, time::Instant};
 
 use ::metrics::gauge;
 use diesel::{Connection, SqliteConnection};
@@ -35,26 +35,14 @@ use crate::{
 pub(crate) const SCHEME: Scheme = Scheme {
     names: &["sqlite"],
     example: "sqlite://robots.db",
-    open: |url, options| Ok(Arc::new(SqliteCatalogue::open_with(url, options)?)),
+    open: |url, options| Ok(Arc::new(SqliteCatalogue::open(url, options)?)),
 };
 
-/// A catalogue in an SQLite file (feature `sqlite`).
+/// A catalogue in an SQLite file.
 ///
 /// A write is on disk before its call returns, and reads do not wait for writes. Several processes
 /// may use one file at the same time.
-///
-/// ```
-/// use robot_core::{Catalogue, CatalogueExt, Draft, SqliteCatalogue};
-///
-/// let folder = tempfile::tempdir()?;
-/// let url = format!("sqlite://{}/robots.db", folder.path().display());
-///
-/// let id = SqliteCatalogue::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?.id();
-/// let robot = SqliteCatalogue::open(&url)?.get(id)?;
-/// assert_eq!(robot.and_then(|robot| robot.year()), Some(1978));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct SqliteCatalogue {
+pub(super) struct SqliteCatalogue {
     reads: Arc<Reads>,
     definition: Arc<KnownDefinition>,
     /// `None` if the process may not write the file.
@@ -83,31 +71,9 @@ impl Reads {
 }
 
 impl SqliteCatalogue {
-    /// Opens the file that a URL names (see [`open`](crate::open())), creates what is missing, and
-    /// brings its tables up to date. A file that the process may not write can be read, and writes
-    /// fail with [`Error::ReadOnly`].
-    ///
-    /// # Errors
-    /// An [`OpenError`] whose message says what to do.
-    pub fn open(url: &str) -> Result<Self, OpenError> {
-        Self::open_with(url, &OpenOptions::default())
-    }
-
-    /// Opens a file with these options.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    ///
-    /// ```
-    /// use robot_core::{OpenOptions, SqliteCatalogue};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
-    /// let options = OpenOptions { connections: 2, ..OpenOptions::default() };
-    /// let catalogue = SqliteCatalogue::open_with(&url, &options)?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+    /// Opens the file that a URL names, creates what is missing, and brings its tables up to date. A file
+    /// that the process may not write can be read, and writes fail with [`Error::ReadOnly`].
+    fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let preparation = options.preparation;
         let file = match preparation {
             Preparation::Keep => DatabaseFile::unchanged_from_url(url, options)?,
@@ -127,7 +93,7 @@ impl SqliteCatalogue {
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
         migrations::prepare(connection, &file.name(), preparation)
-            .map_err(|error| file.cannot_use(error))?;
+            .map_err(|error| file.cannot_open(error))?;
         file.pin()?;
         let definition = Arc::new(KnownDefinition::default());
         if !matches!(preparation, Preparation::Revert(_)) {
@@ -322,12 +288,4 @@ fn read_only(file: &DatabaseFile) -> String {
          their folder writable, and start the program again",
         file.name()
     )
-}
-
-impl fmt::Debug for SqliteCatalogue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("SqliteCatalogue")
-            .finish_non_exhaustive()
-    }
 }

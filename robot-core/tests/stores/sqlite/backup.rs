@@ -4,14 +4,16 @@ use std::{
     fs,
     ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     thread,
 };
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Backup, BackupError, Catalogue, CatalogueExt, Existing, OpenOptions, SqliteCatalogue, backup,
-    transfer::digest,
+    Backup, BackupError, Catalogue, CatalogueExt, Existing, OpenOptions, backup, transfer::digest,
 };
 use tempfile::TempDir;
 
@@ -20,13 +22,13 @@ use crate::draft;
 /// A folder with a catalogue.
 struct Fixture {
     folder: TempDir,
-    catalogue: SqliteCatalogue,
+    catalogue: Arc<dyn Catalogue>,
 }
 
 impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let catalogue = SqliteCatalogue::open(&url(&folder.path().join("robots.db"))).unwrap();
+        let catalogue = robot_core::open(&url(&folder.path().join("robots.db"))).unwrap();
         Self { folder, catalogue }
     }
 
@@ -58,13 +60,13 @@ fn url(path: &Path) -> String {
     format!("sqlite://{}", path.display())
 }
 
-fn open(path: &Path) -> SqliteCatalogue {
+fn open(path: &Path) -> Arc<dyn Catalogue> {
     let url = url(path);
     let options = OpenOptions {
         must_exist: true,
         ..OpenOptions::default()
     };
-    SqliteCatalogue::open_with(&url, &options).unwrap()
+    options.open(&url).unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use diesel::QueryResult;
+use diesel::{QueryResult, connection::SimpleConnection};
 use diesel_async::{
     AsyncConnection, AsyncMysqlConnection, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
@@ -19,7 +19,7 @@ use crate::{
         execute::Execute,
         migrations::MigrationError,
         server::{
-            backend::{Backend, Purpose, prepare},
+            backend::{Backend, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
             kind::{Kind, SCAN_FACTOR, whole_seconds},
         },
@@ -30,6 +30,8 @@ use crate::{
 
 impl Backend for AsyncMysqlConnection {
     type Url = MysqlUrl;
+
+    const SCHEMES: &'static [&'static str] = &["mysql"];
 
     const EXAMPLE: &'static str = "mysql://user:password@host/database";
 
@@ -53,21 +55,27 @@ impl Backend for AsyncMysqlConnection {
 
     async fn connect(
         url: &MysqlUrl,
-        purpose: Purpose,
         timeout: Duration,
         slow_statement: Duration,
     ) -> Result<Self, ConnectError> {
         let mut connection = Self::try_from(url.connect().await?).await?;
-        set_up(&mut connection, purpose, timeout).await?;
-        if purpose == Purpose::Prepare {
-            check_settings(&mut connection).await?;
-        }
+        set_up(&mut connection, timeout).await?;
         connection.set_instrumentation(stopwatch(slow_statement));
         Ok(connection)
     }
 
+    async fn check(&mut self, _: &MysqlUrl) -> Result<(), ConnectError> {
+        check_settings(self).await
+    }
+
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError> {
         let mut connection = AsyncConnectionWrapper::<Self>::from(self);
+        // Migrations may change tables of any size.
+        SimpleConnection::batch_execute(
+            &mut connection,
+            "SET SESSION autocommit = 1 /*M!100400 , SESSION max_statement_time = 0 */
+             /*!80003 , SESSION max_execution_time = 0 */",
+        )?;
         prepare(&mut connection, &CHANGE_TRIGGER, database, preparation)?;
         Ok(connection.into_inner())
     }
@@ -100,17 +108,9 @@ impl Backend for AsyncMysqlConnection {
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server and the user are.
-async fn set_up(
-    connection: &mut AsyncMysqlConnection,
-    purpose: Purpose,
-    timeout: Duration,
-) -> QueryResult<()> {
+async fn set_up(connection: &mut AsyncMysqlConnection, timeout: Duration) -> QueryResult<()> {
     let lock_timeout = whole_seconds(timeout);
-    // Migrations may change tables of any size.
-    let limit = match purpose {
-        Purpose::Prepare => Duration::ZERO,
-        Purpose::Use => timeout * SCAN_FACTOR,
-    };
+    let limit = timeout * SCAN_FACTOR;
     // MariaDB executes the first comment, and MySQL the second: without the last variable, it returns a last id
     // that may be a day old.
     let settings = format!(
@@ -173,10 +173,10 @@ mod tests {
     use super::*;
     use crate::conformance::scratch_database;
 
-    async fn settings(purpose: Purpose) -> Vec<String> {
+    async fn settings() -> Vec<String> {
         let url = MysqlUrl::parse(&scratch_database("TEST_MYSQL_URL")).unwrap();
         let timeout = Duration::from_millis(1500);
-        let connected = AsyncMysqlConnection::connect(&url, purpose, timeout, timeout).await;
+        let connected = AsyncMysqlConnection::connect(&url, timeout, timeout).await;
         let mut connection = connected.unwrap();
         let names = [
             "tx_isolation",
@@ -201,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn sessions_have_the_required_settings() {
-        let common = [
+        let expected = [
             "REPEATABLE-READ",
             "OFF",
             "ON",
@@ -212,10 +212,8 @@ mod tests {
             "2",
             "2",
             "utf8mb4",
+            "15.000000",
         ];
-        let working = [&common[..], &["15.000000"]].concat();
-        assert_eq!(settings(Purpose::Use).await, working);
-        let opening = [&common[..], &["0.000000"]].concat();
-        assert_eq!(settings(Purpose::Prepare).await, opening);
+        assert_eq!(settings().await, expected);
     }
 }

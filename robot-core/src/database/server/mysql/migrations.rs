@@ -36,7 +36,7 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
         // again. The lock works among the processes on one server.
         let (lock, unlock) = TABLE_LOCK;
         if self.texts(lock)? != ["1"] {
-            return Err(MigrationError::Failed(MIGRATING.into()));
+            return Err(MIGRATING.into());
         }
         let result = work(self);
         self.texts(unlock)?;

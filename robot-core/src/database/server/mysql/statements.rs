@@ -1,15 +1,12 @@
 //! Statements in MariaDB's and MySQL's dialect.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     hash::{BuildHasher, RandomState},
     time::Instant,
 };
 
-use diesel::{
-    QueryResult,
-    result::{DatabaseErrorKind, Error as DieselError},
-};
+use diesel::QueryResult;
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
 
 use crate::{
@@ -180,72 +177,62 @@ pub(super) async fn insert_all(
     drafts: &[&ValidDraft],
     deadline: Instant,
 ) -> QueryResult<Vec<Option<i64>>> {
-    if !definition.has_unique_names() {
-        // Without unique names, only the statement that inserts a robot returns its id.
-        return Ok(vec![None; drafts.len()]);
-    }
-    let mut names = HashSet::new();
-    let first = drafts.iter().copied();
-    let first: Vec<_> = first.filter(|draft| names.insert(draft.name())).collect();
-    let mut inserted = Vec::new();
-    for drafts in first.chunks(ROWS) {
+    let mut ids = Vec::new();
+    for drafts in drafts.chunks(ROWS) {
         check_deadline(deadline)?;
-        inserted.extend(insert_free(connection, definition, drafts).await?);
+        match insert(connection, definition, drafts).await {
+            Err(error) if is_taken(&error) => {
+                ids.extend(insert_free(connection, definition, drafts).await?);
+            }
+            inserted => ids.extend(inserted?.map(Some)),
+        }
     }
-    // After all inserts: the first read may fix the snapshot of the transaction.
-    let mut ids = HashMap::new();
-    for drafts in inserted.chunks(ROWS) {
-        check_deadline(deadline)?;
-        ids.extend(ids_by_name(connection, drafts).await?);
-    }
-    Ok(drafts
-        .iter()
-        .map(|draft| ids.remove(draft.name()))
-        .collect())
+    Ok(ids)
 }
 
-/// Inserts the robots whose names are free, and returns them. Without a savepoint: in a cluster, a
-/// conflict rolls back the whole transaction.
-async fn insert_free<'a>(
+/// Inserts the robots whose names are free. Without a savepoint: in a cluster, a conflict rolls back the whole
+/// transaction.
+async fn insert_free(
     connection: &mut AsyncMysqlConnection,
     definition: &Definition,
-    drafts: &[&'a ValidDraft],
-) -> QueryResult<Vec<&'a ValidDraft>> {
-    match insert(connection, definition, drafts).await {
+    drafts: &[&ValidDraft],
+) -> QueryResult<Vec<Option<i64>>> {
+    if !definition.has_only_unique_names() {
         // Each with a statement of its own finds out which values are taken.
-        Err(error) if is_taken(&error) && !definition.has_only_unique_names() => Ok(Vec::new()),
-        Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            let taken = ids_by_name(connection, drafts).await?;
-            let is_free = |draft: &&ValidDraft| !taken.contains_key(draft.name());
-            let free: Vec<_> = drafts.iter().copied().filter(is_free).collect();
-            if !free.is_empty() {
-                insert(connection, definition, &free).await?;
-            }
-            Ok(free)
-        }
-        result => result.map(|()| drafts.to_vec()),
+        return Ok(vec![None; drafts.len()]);
     }
+    let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
+    let taken = select(ENTRY, Some(has_name_of(&names)));
+    let taken = connection.pairs(taken, usize::MAX, Ok).await?;
+    let mut taken: HashSet<_> = taken.iter().map(|(_, name)| name.as_str()).collect();
+    let is_free: Vec<_> = names.into_iter().map(|name| taken.insert(name)).collect();
+    let free = drafts.iter().zip(&is_free).filter(|(_, is_free)| **is_free);
+    let free: Vec<_> = free.map(|(draft, _)| *draft).collect();
+    if free.is_empty() {
+        return Ok(vec![None; drafts.len()]);
+    }
+    let mut ids = insert(connection, definition, &free).await?;
+    let ids = is_free
+        .into_iter()
+        .map(|is_free| if is_free { ids.next() } else { None });
+    Ok(ids.collect())
 }
 
+/// Inserts robots by one statement, and returns their ids.
 async fn insert(
     connection: &mut AsyncMysqlConnection,
     definition: &Definition,
     drafts: &[&ValidDraft],
-) -> QueryResult<()> {
+) -> QueryResult<impl Iterator<Item = i64> + use<>> {
     let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
     let rows: Vec<_> = rows.collect();
+    let count = rows.len();
     let insert = diesel::insert_into(robots::table).values(rows);
-    insert.execute(connection).await.map(drop)
-}
-
-/// The ids of the robots that have the names of these drafts.
-async fn ids_by_name(
-    connection: &mut AsyncMysqlConnection,
-    drafts: &[&ValidDraft],
-) -> QueryResult<HashMap<String, i64>> {
-    let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
-    // The last one of equal names stays: an older one was deleted since the snapshot began.
-    let query = select(ENTRY, Some(has_name_of(&names))).sql(" ORDER BY robots.id");
-    let found = connection.pairs(query, usize::MAX, Ok).await?.into_iter();
-    Ok(found.map(|(id, name)| (name, id)).collect())
+    insert.execute(connection).await?;
+    // The first id. Those of a statement have the same distance.
+    let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
+    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await?.pop();
+    let (first, distance) = ids.unwrap_or_default();
+    let distance = distance.parse().unwrap_or(1);
+    Ok((first..).step_by(distance).take(count))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, SslOpts};
 
 use crate::database::server::{
-    connect_error::{ConnectError, ConnectFailure, UrlError},
+    connect_error::{ConnectError, ConnectFailure, UNREADABLE, UrlError},
     tls::read_certificates,
     url::UrlParts,
 };
@@ -41,7 +41,7 @@ impl MysqlUrl {
         let mode = mode.map(|mode| mode.to_lowercase());
         let file = parts.value("ssl_ca").or(parts.value("ssl-ca"));
         let file = file.map(|file| file.into_owned().into());
-        let tls = match (mode.as_deref(), file) {
+        let tls: Result<_, &str> = match (mode.as_deref(), file) {
             (Some("disabled"), _) => Ok(Tls::Disabled),
             (Some("preferred"), _) | (None, None) => Ok(Tls::Preferred),
             (Some("required"), None) => Ok(Tls::Required),
@@ -49,13 +49,13 @@ impl MysqlUrl {
             (Some("verify_identity"), None) => Err("ssl_mode=verify_identity needs ssl_ca"),
             _ => Err("ssl_mode must be disabled, preferred, required or verify_identity"),
         };
-        let tls = tls.map_err(UrlError::Invalid)?;
+        let tls = tls?;
         let socket = parts.value("unix_socket").or(parts.value("socket"));
         if parts.hosts.contains(',') {
-            return Err(UrlError::Invalid("host must be a single one"));
+            return Err("host must be a single one".into());
         }
         let options = Opts::from_url(&[parts.start, parts.hosts, parts.database].concat());
-        let options = options.map_err(|_| UrlError::Unreadable)?;
+        let options = options.map_err(|_| UNREADABLE)?;
         // The driver keeps the brackets of an IPv6 address, but it does not connect to it.
         let host = options.ip_or_hostname().trim_matches(['[', ']']).to_owned();
         Ok(Self {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::{QueryResult, dsl::sql, sql_types::Text};
+use diesel::{QueryResult, connection::SimpleConnection, dsl::sql, sql_types::Text};
 use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
@@ -17,7 +17,7 @@ use crate::{
     database::{
         migrations::MigrationError,
         server::{
-            backend::{Backend, Purpose, prepare},
+            backend::{Backend, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
             kind::Kind,
         },
@@ -28,6 +28,8 @@ use crate::{
 
 impl Backend for AsyncPgConnection {
     type Url = PostgresUrl;
+
+    const SCHEMES: &'static [&'static str] = &["postgres", "postgresql"];
 
     const EXAMPLE: &'static str = "postgres://user:password@host/database";
 
@@ -51,27 +53,24 @@ impl Backend for AsyncPgConnection {
 
     async fn connect(
         url: &PostgresUrl,
-        purpose: Purpose,
         timeout: Duration,
         slow_statement: Duration,
     ) -> Result<Self, ConnectError> {
-        let client = url.connect().await?;
-        if purpose == Purpose::Prepare {
-            // The server may accept only one connection, which is enough to use it.
-            let other = url.connect().await.ok();
-            check_sessions(&client, other.as_ref()).await?;
-        }
-        let mut connection = Self::try_from(client).await?;
-        set_up(&mut connection, purpose, timeout).await?;
-        if purpose == Purpose::Prepare {
-            check_settings(&mut connection).await?;
-        }
+        let mut connection = Self::try_from(url.connect().await?).await?;
+        set_up(&mut connection, timeout).await?;
         connection.set_instrumentation(stopwatch(slow_statement));
         Ok(connection)
     }
 
+    async fn check(&mut self, url: &PostgresUrl) -> Result<(), ConnectError> {
+        check_sessions(url).await?;
+        check_settings(self).await
+    }
+
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError> {
         let mut connection = AsyncConnectionWrapper::<Self>::from(self);
+        // Migrations may change tables of any size.
+        SimpleConnection::batch_execute(&mut connection, "SET statement_timeout = 0")?;
         prepare(&mut connection, &SEARCH_INDEX, database, preparation)?;
         Ok(connection.into_inner())
     }
@@ -107,17 +106,8 @@ impl Backend for AsyncPgConnection {
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server, database and role are.
-async fn set_up(
-    connection: &mut AsyncPgConnection,
-    purpose: Purpose,
-    timeout: Duration,
-) -> QueryResult<()> {
+async fn set_up(connection: &mut AsyncPgConnection, timeout: Duration) -> QueryResult<()> {
     let timeout = timeout.as_millis();
-    // Migrations may change tables of any size.
-    let limit = match purpose {
-        Purpose::Prepare => 0,
-        Purpose::Use => timeout,
-    };
     // A random page costs 1.1: with the default of 4, which is for hard disks, the planner parses the own values
     // of thousands of robots in the order of their names, instead of using the index of a value.
     //
@@ -129,7 +119,7 @@ async fn set_up(
          SET client_min_messages = warning;
          SET random_page_cost = 1.1;
          SET lock_timeout = {timeout};
-         SET statement_timeout = {limit};
+         SET statement_timeout = {timeout};
          SET idle_in_transaction_session_timeout = {timeout};
          SELECT set_config('synchronous_commit', coalesce(nullif(setting, 'off'), 'on'), false)
          FROM current_setting('synchronous_commit') AS setting"
@@ -164,9 +154,9 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_millis(1500);
 
-    async fn texts(url: &str, purpose: Purpose, queries: &[String]) -> Vec<String> {
+    async fn texts(url: &str, queries: &[String]) -> Vec<String> {
         let url = PostgresUrl::parse(url, TIMEOUT).unwrap();
-        let connected = AsyncPgConnection::connect(&url, purpose, TIMEOUT, TIMEOUT).await;
+        let connected = AsyncPgConnection::connect(&url, TIMEOUT, TIMEOUT).await;
         let mut connection = connected.unwrap();
         let mut texts = Vec::new();
         for query in queries {
@@ -175,26 +165,19 @@ mod tests {
         texts
     }
 
-    async fn settings(purpose: Purpose) -> Vec<String> {
-        let names = [
-            "synchronous_commit",
-            "default_transaction_isolation",
-            "default_transaction_read_only",
-            "lock_timeout",
-            "statement_timeout",
-            "client_encoding",
-        ];
-        let queries = names.map(|name| format!("SELECT current_setting('{name}')"));
-        texts(&scratch_database("TEST_POSTGRES_URL"), purpose, &queries).await
-    }
-
     #[tokio::test]
     async fn sessions_have_the_required_settings() {
-        let common = ["on", "read committed", "off", "1500ms"];
-        let working = [&common[..], &["1500ms", "UTF8"]].concat();
-        assert_eq!(settings(Purpose::Use).await, working);
-        let opening = [&common[..], &["0", "UTF8"]].concat();
-        assert_eq!(settings(Purpose::Prepare).await, opening);
+        let expected = [
+            ("synchronous_commit", "on"),
+            ("default_transaction_isolation", "read committed"),
+            ("default_transaction_read_only", "off"),
+            ("lock_timeout", "1500ms"),
+            ("statement_timeout", "1500ms"),
+            ("client_encoding", "UTF8"),
+        ];
+        let queries = expected.map(|(name, _)| format!("SELECT current_setting('{name}')"));
+        let found = texts(&scratch_database("TEST_POSTGRES_URL"), &queries).await;
+        assert_eq!(found, expected.map(|(_, value)| value));
     }
 
     /// Otherwise it would change when the server reloads its settings.
@@ -209,7 +192,7 @@ mod tests {
             ("remote_apply", "remote_apply of session"),
         ] {
             let url = format!("{url}%20-csynchronous_commit%3D{of_server}");
-            let found = texts(&url, Purpose::Use, &[source.to_owned()]).await;
+            let found = texts(&url, &[source.to_owned()]).await;
             assert_eq!(found, [expected]);
         }
     }

@@ -45,7 +45,7 @@ impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
             let started = Instant::now();
             while !sql::<Bool>(&lock).get_result(connection)? {
                 if started.elapsed() > LOCK_TIMEOUT {
-                    return Err(MigrationError::Failed(MIGRATING.into()));
+                    return Err(MIGRATING.into());
                 }
                 thread::sleep(Duration::from_millis(20));
             }

@@ -2,63 +2,51 @@
 //! `pool_mode = transaction`: settings and prepared statements of a connection would be lost, or
 //! reach other clients.
 
-use std::hash::{BuildHasher, RandomState};
+use std::collections::HashSet;
 
-use tokio_postgres::Client;
+use tokio_postgres::SimpleQueryMessage::Row;
 
-use super::connect::failure;
+use super::{connect::failure, url::PostgresUrl};
 use crate::database::server::connect_error::{ConnectError, ConnectFailure};
 
-/// How often each connection checks its setting. Fewer, and a pooler that is busy with other clients may
-/// not be detected; more, and each start takes more round trips: 10 with four. Of 3,200 starts through
-/// pools of one to four sessions beside up to six busy clients, two would not have been detected.
-const ROUNDS: u32 = 4;
+/// How often each connection looks at its process. Fewer, and a pooler that is busy with other clients may
+/// not be detected; more, and each start takes more round trips. Of 3,200 starts through pools of one to four
+/// sessions beside up to six busy clients, two would not have been detected with five.
+const ROUNDS: u32 = 5;
 
 /// Fails if two connections do not have sessions of their own.
 ///
-/// Each one changes a setting, which must keep its value. A pooler that assigns the session which was
-/// used last gives both the same; one that takes turns, or resets sessions, shows a connection another
-/// value or none.
-pub(super) async fn check_sessions(
-    connection: &Client,
-    other: Option<&Client>,
-) -> Result<(), ConnectError> {
+/// A process of the server serves a session from its beginning to its end. A pooler that assigns the one which was used
+/// last gives both connections the same; one that takes turns, or serves other clients, changes them.
+pub(super) async fn check_sessions(url: &PostgresUrl) -> Result<(), ConnectError> {
     let mut sessions = Vec::new();
-    for connection in [connection].into_iter().chain(other) {
-        let mark = RandomState::new().hash_one(sessions.len());
-        let set = format!("SET robots.session = '{mark}'");
-        let set = connection.batch_execute(&set).await;
-        set.map_err(|error| failure(&error))?;
-        sessions.push((connection, mark));
+    for _ in 0..2 {
+        // The server may accept fewer connections.
+        if let Ok(client) = url.connect().await {
+            sessions.push((client, HashSet::new()));
+        }
     }
     for _ in 0..ROUNDS {
-        for (connection, mark) in &sessions {
-            check_mark(connection, *mark).await?;
+        for (client, processes) in &mut sessions {
+            let found = client.simple_query("SELECT pg_backend_pid()").await;
+            for message in found.map_err(|error| failure(&error))? {
+                if let Row(row) = message {
+                    processes.insert(row.get(0).map(str::to_owned));
+                }
+            }
         }
         // So that a pooler that takes turns does not match the order.
         sessions.reverse();
     }
-    Ok(())
-}
-
-/// Fails if a session has another mark. By an error of the server, because a query with a result would
-/// need a second round trip, to be prepared.
-async fn check_mark(connection: &Client, mark: u64) -> Result<(), ConnectError> {
-    let divide_by_zero_unless_marked = format!(
-        "SELECT 1 / (current_setting('robots.session', true) IS NOT DISTINCT FROM '{mark}')::integer"
-    );
-    match connection
-        .batch_execute(&divide_by_zero_unless_marked)
-        .await
-    {
-        Ok(()) => Ok(()),
-        Err(error) if connection.batch_execute("SELECT 1").await.is_err() => {
-            Err(failure(&error))
-        }
-        Err(_) => Err(ConnectError(ConnectFailure::Refused,
-            "the connection pooler in front of the server does not keep sessions; let it pool sessions \
-             (PgBouncer: pool_mode = session)"
-                .to_owned(),
-        )),
+    let all: HashSet<_> = sessions
+        .iter()
+        .flat_map(|(_, processes)| processes)
+        .collect();
+    let has_changed = sessions.iter().any(|(_, processes)| processes.len() > 1);
+    if all.len() == sessions.len() && !has_changed {
+        return Ok(());
     }
+    let message = "the connection pooler in front of the server does not keep sessions; let it pool sessions \
+                   (PgBouncer: pool_mode = session)";
+    Err(ConnectError(ConnectFailure::Refused, message.to_owned()))
 }

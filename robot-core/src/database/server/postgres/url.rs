@@ -8,7 +8,10 @@ use tokio_postgres::{
 };
 
 use super::tls::Verification;
-use crate::database::server::{connect_error::UrlError, url::UrlParts};
+use crate::database::server::{
+    connect_error::{UNREADABLE, UrlError},
+    url::UrlParts,
+};
 
 /// Folder of the local server's socket, which libpq uses if there is no host.
 const SOCKET_FOLDER: &str = "/var/run/postgresql";
@@ -46,11 +49,10 @@ impl PostgresUrl {
         let session = session.replace("&keepalives_count=", "&keepalives_retries=");
         let mut config = parse(&[parts.start, parts.database, &session].concat())?;
         let user_timeout = parts.value("tcp_user_timeout").map(|text| text.parse());
-        let invalid = UrlError::Invalid("tcp_user_timeout must be a number");
+        let invalid = "tcp_user_timeout must be a number";
         let user_timeout = user_timeout.unwrap_or(Ok(30_000)).map_err(|_| invalid)?;
         config.tcp_user_timeout(Duration::from_millis(user_timeout));
         let limit = config.get_connect_timeout().copied();
-        let invalid = UrlError::Invalid("target_session_attrs must be any, read-write or primary");
         Ok(Self {
             verification: set_tls(&mut config, &parts)?,
             hosts: hosts(&config, &parts)?,
@@ -59,7 +61,7 @@ impl PostgresUrl {
             needs_primary: match parts.value("target_session_attrs").as_deref() {
                 None | Some("read-write" | "primary") => true,
                 Some("any") => false,
-                _ => return Err(invalid),
+                _ => return Err("target_session_attrs must be any, read-write or primary".into()),
             },
         })
     }
@@ -74,7 +76,7 @@ fn query(parts: &UrlParts<'_>, names: &str) -> String {
 }
 
 fn parse(url: &str) -> Result<Config, UrlError> {
-    url.parse().map_err(|_| UrlError::Unreadable)
+    url.parse().map_err(|_| UNREADABLE)
 }
 
 /// Sets the mode of TLS, and returns how certificates are checked.
@@ -91,7 +93,7 @@ fn set_tls(config: &mut Config, parts: &UrlParts<'_>) -> Result<Verification, Ur
         "require" | "verify-ca" | "verify-full" => Ok(SslMode::Require),
         _ => Err("sslmode must be disable, prefer, require, verify-ca or verify-full"),
     };
-    config.ssl_mode(of_driver.map_err(UrlError::Invalid)?);
+    config.ssl_mode(of_driver.map_err(UrlError::from)?);
     Ok(Verification {
         authority: authority.map(|file| file.into_owned().into()),
         includes_name: mode == "verify-full",
@@ -102,7 +104,7 @@ fn set_tls(config: &mut Config, parts: &UrlParts<'_>) -> Result<Verification, Ur
 fn hosts(config: &Config, parts: &UrlParts<'_>) -> Result<Vec<(String, Config)>, UrlError> {
     let given = query(parts, OF_HOSTS);
     if !given.is_empty() && !parts.hosts.is_empty() {
-        return Err(UrlError::Invalid("host and port must be in one place"));
+        return Err("host and port must be in one place".into());
     }
     let listed = parse(&format!("postgres://{}?{given}", parts.hosts))?;
     let names = listed.get_hosts().iter().map(|host| match host {
@@ -113,7 +115,7 @@ fn hosts(config: &Config, parts: &UrlParts<'_>) -> Result<Vec<(String, Config)>,
     let names = names.collect::<Vec<_>>().join(",");
     let ports = listed.get_ports();
     if ports.len() > 1 && ports.len() != names.split(',').count() {
-        return Err(UrlError::Invalid("port must be one, or one for each host"));
+        return Err("port must be one, or one for each host".into());
     }
     let first = ports.first().unwrap_or(&5432);
     let ports = ports.iter().chain(iter::repeat(first));

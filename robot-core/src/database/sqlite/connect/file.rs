@@ -21,10 +21,10 @@ use super::{
 use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
-    database::{migrations::MigrationError, slow_statements},
+    database::slow_statements,
     files::{
         StoreFiles,
-        identity::{Identity, identity, link_count},
+        identity::{Identity, identity},
         path::{folder_of, resolve, with_suffix},
     },
 };
@@ -47,29 +47,22 @@ pub(crate) struct DatabaseFile {
 }
 
 impl DatabaseFile {
-    /// The file that a URL names.
-    ///
-    /// # Errors
-    /// The URL names no file; the file has several names, or belongs to another database.
-    pub(crate) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let file = Self::of_url(url, options)?;
-        file.must_have_one_name()?;
-        Ok(file)
-    }
-
     /// The file that a URL names, opened read-only: nothing of it is written, and it is not migrated.
-    /// It may have several names, as in folders of backups that share unchanged files.
     ///
     /// # Errors
     /// The URL names no file, or the file belongs to another database.
     pub(crate) fn unchanged_from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         Ok(Self {
             is_unchanged: true,
-            ..Self::of_url(url, options)?
+            ..Self::from_url(url, options)?
         })
     }
 
-    fn of_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+    /// The file that a URL names.
+    ///
+    /// # Errors
+    /// The URL names no file, or the file belongs to another database.
+    pub(crate) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
             url: url.to_owned(),
         })?;
@@ -102,24 +95,6 @@ impl DatabaseFile {
             )),
             None => Ok(()),
         }
-    }
-
-    /// Fails for a file with several names. A program that opens another one begins a WAL beside
-    /// that name, and both overwrite each other's changes.
-    fn must_have_one_name(&self) -> Result<(), OpenError> {
-        let found = fs::metadata(&self.path).ok();
-        // A folder has a link for each folder in it.
-        let file = found.filter(|found| !found.is_dir());
-        let links = file.map_or(1, |found| link_count(&found));
-        if links <= 1 {
-            return Ok(());
-        }
-        Err(self.unusable(
-            format!("it has {links} names (hard links)").into(),
-            "if it is a backup, copy it, and use the copy. Otherwise stop the programs that use it, \
-             find its names with 'find / -samefile FILE', keep one, the one beside a file '-wal' if \
-             there is one, and delete the others",
-        ))
     }
 
     /// As [`pin`](Self::pin), but the file may be missing, unless there is a WAL of it, which SQLite would
@@ -280,9 +255,13 @@ impl DatabaseFile {
         format!("'{}'", self.path.trim_start_matches("./"))
     }
 
-    /// The error for a file that cannot be opened.
+    /// The error for a file that cannot be opened, unless the cause is one already.
     pub(crate) fn cannot_open(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
         let database = self.name();
+        let cause = match cause.downcast::<OpenError>() {
+            Ok(error) => return *error,
+            Err(cause) => cause,
+        };
         if is_locked(cause.as_ref()) {
             return OpenError::Busy { database };
         }
@@ -302,11 +281,6 @@ impl DatabaseFile {
              that it is a database of robots; or name another one"
         };
         self.unusable(cause, remedy)
-    }
-
-    /// The error for a database that this version cannot use.
-    pub(crate) fn cannot_use(&self, error: MigrationError) -> OpenError {
-        error.into_open_error(self.name(), |cause| self.cannot_open(cause))
     }
 
     fn unusable(&self, cause: Box<dyn Error + Send + Sync>, remedy: &'static str) -> OpenError {

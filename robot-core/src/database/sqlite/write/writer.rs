@@ -27,7 +27,7 @@ use crate::{
         define::{self, KnownDefinition},
         errors::wrap,
         locks::lock,
-        measuring::{CommitMetrics, QueueMetrics},
+        measuring::{QueueMetrics, count_commit},
         restore::restore,
         schema::assigned,
         statements::{apply_alone, now},
@@ -252,7 +252,6 @@ fn run(
     metrics: &QueueMetrics,
 ) {
     let start_time = gauge!(SQLITE_COMMIT_START.name);
-    let commits = CommitMetrics::new();
     let mut last_batch = 1;
     loop {
         start_time.set(0);
@@ -271,7 +270,7 @@ fn run(
         let result = guard(session, |session| commit(session, definition, &mut batch));
         let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
         drop(measurement);
-        commits.count(result.as_ref().map(|&()| ()));
+        count_commit(result.as_ref().map(|&()| ()));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(queue.take_all());
@@ -318,7 +317,6 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::{Catalogue, OpenOptions},
-        database::sqlite::SqliteCatalogue,
         model::Draft,
     };
 
@@ -336,7 +334,7 @@ mod tests {
     fn panic_costs_only_its_batch() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
-        let catalogue = SqliteCatalogue::open(&url).unwrap();
+        let catalogue = crate::open(&url).unwrap();
         let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
         let mut session = WriteSession::open(&file).unwrap();
         let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
