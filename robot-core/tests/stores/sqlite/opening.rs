@@ -159,3 +159,23 @@ fn migration_waits_longer_than_the_timeout_for_a_lock() {
         }
     });
 }
+
+#[test]
+fn robot_after_the_greatest_id_is_no_full_disk() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    database.execute(&format!(
+        "INSERT INTO robots (id, name, type, year) VALUES ({}, 'last', 'droid', 1)",
+        i64::MAX
+    ));
+    let inserts = ["a", "b"].map(|name| Change::Insert(ValidDraft::new(draft(name)).unwrap()));
+    let alone = catalogue.apply(inserts[0].clone()).unwrap_err();
+    let together = catalogue.apply_all(inserts.to_vec()).unwrap_err();
+    for error in [alone, together] {
+        assert!(
+            matches!(&error, Error::Store(cause) if cause.to_string().contains("greatest id")),
+            "{error:?}"
+        );
+    }
+    assert_eq!(catalogue.list().unwrap().len(), 1);
+}
