@@ -212,22 +212,11 @@ impl From<Violation> for Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No store has URLs with this scheme.
+    /// No store of this build has URLs with this scheme.
     #[error("no store has URLs that begin with '{scheme}'; this program opens {known}")]
     UnknownScheme {
         /// The scheme. The rest of the URL may contain a password and is not repeated.
         scheme: String,
-        /// Examples of the URLs that this program opens.
-        known: String,
-    },
-    /// The store exists, but this program was built without it.
-    #[error(
-        "this program was built without '{scheme}' stores; it opens {known} \
-         (to add them, build it with --features {scheme})"
-    )]
-    NotCompiledIn {
-        /// The cargo feature of robot-core that contains the store.
-        scheme: &'static str,
         /// Examples of the URLs that this program opens.
         known: String,
     },
