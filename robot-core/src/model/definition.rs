@@ -157,8 +157,12 @@ impl Definition {
 
     /// The fields by whose values robots are counted: choices, true and false, and dates, by their years.
     pub fn countable(&self) -> impl Iterator<Item = Field> + '_ {
+        let is_countable = |kind: Kind| match kind {
+            Kind::Choice(_) | Kind::Boolean => true,
+            kind => kind.is_date(),
+        };
         let fields = self.settable().iter().copied();
-        fields.filter(|field| field.is_countable())
+        fields.filter(move |field| is_countable(field.kind()))
     }
 
     /// The names of the required fields, in a sentence: `name, type and year`.
