@@ -72,8 +72,8 @@ impl MigrationError {
                 database,
                 migration,
             },
-            Self::IncompleteCopy => OpenError::IncompleteCopy { database },
-            Self::Foreign => OpenError::Foreign { database },
+            Self::IncompleteCopy => OpenError::IncompleteCopy(database),
+            Self::Foreign => OpenError::Foreign(database),
             Self::Failed(cause) => cannot_open(cause),
         }
     }

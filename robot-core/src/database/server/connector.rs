@@ -214,7 +214,7 @@ impl<B: Backend> Connector<B> {
     fn unusable(&self, cause: Box<dyn StdError + Send + Sync>, remedy: &'static str) -> OpenError {
         let database = self.name.clone();
         if is_transient(cause.as_ref()) {
-            return OpenError::Busy { database };
+            return OpenError::Busy(database);
         }
         OpenError::Unusable {
             database,
