@@ -137,8 +137,7 @@ impl Query {
         let text = format!("{name}={}", utf8_percent_encode(&value, ENCODED));
         match name {
             "fields" => {
-                let fields = definition.list(&value);
-                self.fields = Some(fields.map_err(|error| error.to_string())?);
+                self.fields = Some(definition.list(&value)?);
             }
             "limit" => self.limit = Some(limit(&value)?),
             "after" => parts.after = Some(value),
