@@ -178,7 +178,7 @@ impl From<Error> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Missing { .. } => Self::new(format_args!(
+            OpenError::Missing(_) => Self::new(format_args!(
                 "{error} and the working directory, or create it with: robot-cli add"
             )),
             error => Self::new(error),

@@ -7,9 +7,7 @@
 use std::fmt::Display;
 
 use clap::Args;
-use robot_core::{
-    Definition, Draft, Field, ParseFieldsError, ParseIdError, RobotId, http::similar,
-};
+use robot_core::{Definition, Draft, Field, ParseIdError, RobotId, http::similar};
 
 use crate::failure::Failure;
 
@@ -140,10 +138,10 @@ impl Columns {
             return Ok(Self::of(definition));
         };
         let fields = definition.list(text).map_err(|error| {
-            let hint = match &error {
-                ParseFieldsError::Unknown { name, known } => did_you_mean(name, known.split(',')),
-                _ => String::new(),
-            };
+            let mut names = text.split(',');
+            let unknown = names.find(|name| definition.field(name).is_none());
+            let known = definition.all().iter().map(|field| field.name());
+            let hint = unknown.map_or_else(String::new, |name| did_you_mean(name, known));
             invalid("fields", text, format_args!("{error}{hint}"))
         })?;
         let fixed = fields.len();

@@ -161,7 +161,7 @@ fn interrupted_copy_reports_progress_and_remedy() {
     let started = Instant::now();
     let is_incomplete = || {
         let opened = robot_core::open(&target);
-        matches!(opened, Err(OpenError::IncompleteCopy { .. }))
+        matches!(opened, Err(OpenError::IncompleteCopy(_)))
     };
     while !(sandbox.path().join("copy.db").exists() && is_incomplete()) {
         assert!(started.elapsed() < Duration::from_secs(60));
