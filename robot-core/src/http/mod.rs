@@ -28,7 +28,7 @@
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `bulk`, `import`, `export` | the handlers |
 //! | `reply` | responses to changes, by behaviour and preference |
-//! | `parameters`, `query` | the list of all query parameters, and the queries of the handlers |
+//! | `parameters`, `query` | the names of query parameters and the values in a request; what queries ask for |
 //! | `openapi` | the description of the API: a document, completed for the service |
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |

@@ -171,7 +171,7 @@ impl ListQuery {
     /// The query for the robots whose name contains a text.
     pub(super) fn containing(mut self, text: &str) -> Self {
         match text {
-            "" => {}
+            "" => return self,
             // Clients remove these segments from the path of a link, even if they are encoded.
             "." | ".." => self.kept.push(format!("containing={text}")),
             _ => self.path = format!("robots/search/{}", utf8_percent_encode(text, ENCODED)),

@@ -1,6 +1,6 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
 use ::http::{
     HeaderName,
@@ -36,64 +36,48 @@ const ATTEMPTS: usize = 32;
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
-/// `GET /api/robots`.
+/// `GET /api/robots`, and `GET /api/robots/search/{name}`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    Ok(start_list(call, list_query(call)?))
-}
-
-/// `GET /api/robots/search/{name}`.
-pub(super) fn search(call: &Call<'_>) -> Started {
-    let name = call.name()?;
-    Ok(start_list(call, list_query(call)?.containing(name)))
-}
-
-fn list_query(call: &Call<'_>) -> Result<ListQuery, Failure> {
-    ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)
-}
-
-fn start_list(call: &Call<'_>, query: ListQuery) -> Pending<HandlerResult> {
+    let query = ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)?;
+    let query = query.containing(call.name()?);
     if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
         // No store needs to search for it.
         let count = query.has_count.then_some(0);
-        return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
+        let response = counted(response::ok(b"[]".to_vec()), count);
+        return Ok(Pending::ready(Ok(response)));
     }
     let fields = query.fields.iter().copied();
     let mut fields = fields.chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);
+    let robots = if has_entries {
+        robots::<Entry>
+    } else {
+        robots::<Robot>
+    };
     let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     let prefix = call.prefix();
-    Pending::blocking(move || {
+    Ok(Pending::blocking(move || {
         let count = query
             .has_count
             .then(|| service.catalogue.count(&query.filter));
         let count = count.transpose()?;
-        let response = match (query.limit, has_entries) {
-            (Some(limit), true) => page::<Entry>(&service, &query, limit.get(), prefix),
-            (Some(limit), false) => page::<Robot>(&service, &query, limit.get(), prefix),
-            (None, true) => all::<Entry>(&service, query, request_id),
-            (None, false) => all::<Robot>(&service, query, request_id),
-        };
-        Ok(counted(response?, count))
-    })
+        Ok(counted(robots(&service, query, request_id, prefix)?, count))
+    }))
 }
 
-fn all<T: PageItem + 'static>(
+/// The robots of a page, or all.
+fn robots<T: PageItem + 'static>(
     service: &Service,
     query: ListQuery,
     request_id: RequestId,
-) -> HandlerResult {
-    let array = Array::new(&query.fields);
-    let catalogue = Arc::clone(&service.catalogue);
-    let pages = Pages::<_, T>::of(catalogue, query.filter, query.cursor);
-    list::stream(pages, array, request_id)
-}
-
-fn page<T: PageItem>(
-    service: &Service,
-    query: &ListQuery,
-    limit: usize,
     prefix: &str,
 ) -> HandlerResult {
+    let Some(limit) = query.limit.map(NonZeroUsize::get) else {
+        let array = Array::new(&query.fields);
+        let catalogue = Arc::clone(&service.catalogue);
+        let pages = Pages::<_, T>::of(catalogue, query.filter, query.cursor);
+        return list::stream(pages, array, request_id);
+    };
     let request = PageRequest {
         filter: &query.filter,
         cursor: &query.cursor,

@@ -32,7 +32,7 @@ macro_rules! api {
                 write("PATCH", Whole(robots::patch), &NONE),
                 write("DELETE", Whole(robots::delete), &NONE),
             ]),
-            route(concat!($prefix, "/robots/search/{name}"), &[read(robots::search, &SEARCH)]),
+            route(concat!($prefix, "/robots/search/{name}"), &[read(robots::list, &SEARCH)]),
             route(concat!($prefix, "/robots/summary"), &[read(robots::summary, &SUMMARY)]),
             route(concat!($prefix, "/robots/import"), &[write("POST", Streamed(import::start), &IMPORT)]),
             route(concat!($prefix, "/robots/export"), &[read(export::start, &EXPORT)]),
