@@ -1,11 +1,11 @@
 //! Columns of a file to import: which fields they stand for, and the fields that they need.
 
-use std::{borrow::Borrow, io};
+use std::io;
 
 use clap::Args;
 use robot_core::{
     Definition, Field,
-    transfer::{Columns, Proposal, ProposalError, ProposedChange, Survey},
+    transfer::{Columns, Proposal, ProposedChange, Survey},
 };
 use serde_json::json;
 
@@ -49,22 +49,18 @@ pub(crate) struct ColumnArgs {
 const PAIR: &str = "COLUMN=FIELD";
 
 impl ColumnArgs {
-    /// The columns in a catalogue with this definition.
-    ///
-    /// Records with unknown columns fail if they can be read only once.
+    /// The columns in a catalogue with this definition. Unknown columns are errors unless the user leaves them out.
     pub(crate) fn choose(
         &self,
         mut columns: Columns,
         definition: &Definition,
-        is_read_once: bool,
     ) -> Result<Columns, Failure> {
         for pair in &self.map {
             let (heading, field) = pair
                 .rsplit_once('=')
-                .ok_or_else(|| invalid("map", PAIR, pair, format!("write it as {PAIR}")))?;
+                .ok_or_else(|| invalid("map", pair, format!("write it as {PAIR}")))?;
             if !self.define {
-                settable(field, definition)
-                    .map_err(|message| invalid("map", PAIR, pair, message))?;
+                settable(field, definition).map_err(|message| invalid("map", pair, message))?;
             }
             columns = columns.map(heading, field);
         }
@@ -76,41 +72,14 @@ impl ColumnArgs {
                 columns = row.iter().fold(columns, Columns::ignore);
             }
         }
-        if is_read_once && !self.define && !self.ignore_unknown {
+        if !self.ignore_unknown {
             columns = columns.strict();
         }
         Ok(columns)
     }
 
-    /// Refuses a file whose ids would not be used, unless the user leaves them out.
-    fn check_ids(unknown: &[impl Borrow<str>]) -> Result<(), Failure> {
-        let mut unknown = unknown.iter().map(Borrow::borrow);
-        if unknown.any(|heading: &str| heading.eq_ignore_ascii_case("id")) {
-            return Err(Failure::new(
-                "the file has ids; add --match id to change the robots with these ids, --match name \
-                 to change the robots with these names, or --ignore id to add robots with new ids",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Refuses a file with columns that would not be stored, unless the user leaves them out.
-    pub(crate) fn check(&self, unknown: &[impl Borrow<str>]) -> Result<(), Failure> {
-        Self::check_ids(unknown)?;
-        if unknown.is_empty() || self.ignore_unknown {
-            Self::note(unknown);
-            return Ok(());
-        }
-        Err(Failure::new(format_args!(
-            "the file has columns that the catalogue does not have: {}; add them with --define or \
-             \"robot-cli fields add\", map them with --map, or leave them out with --ignore {}",
-            unknown.join(", "),
-            list(unknown)
-        )))
-    }
-
     /// Says which columns were left out.
-    pub(crate) fn note(unknown: &[impl Borrow<str>]) {
+    pub(crate) fn note(unknown: &[String]) {
         if !unknown.is_empty() {
             let columns = unknown.join(", ");
             terminal::note(&format!("Columns that are left out: {columns}."));
@@ -123,13 +92,7 @@ impl ColumnArgs {
         survey: &Survey,
         is_dry_run: bool,
     ) -> Result<(Columns, Option<Definition>), Failure> {
-        Self::check_ids(&survey.unknown().collect::<Vec<_>>())?;
-        let proposal = survey.propose(self.choices).map_err(|error| match error {
-            ProposalError::NoName(_) => {
-                Failure::new(format_args!("{error}. Add --map \"COLUMN=name\""))
-            }
-            error => Failure::new(error),
-        })?;
+        let proposal = survey.propose(self.choices).map_err(Failure::new)?;
         if proposal.changes.is_empty() {
             return Ok((proposal.columns, None));
         }
@@ -140,23 +103,6 @@ impl ColumnArgs {
             self.confirmation.confirm(action, || Ok(()), question)?;
         }
         Ok((proposal.columns, Some(proposal.definition)))
-    }
-}
-
-/// The value of `--ignore` for these columns, in quotes if a shell needs them.
-fn list(columns: &[impl Borrow<str>]) -> String {
-    let quoted = columns.iter().map(|column| match column.borrow() {
-        column if column.contains([',', '"']) => format!("\"{}\"", column.replace('"', "\"\"")),
-        column => column.to_owned(),
-    });
-    let list = quoted.collect::<Vec<_>>().join(",");
-    let is_plain = |character: char| character.is_alphanumeric() || ",_-".contains(character);
-    if list.chars().all(is_plain) {
-        list
-    } else if list.contains('"') {
-        format!("'{list}'")
-    } else {
-        format!("\"{list}\"")
     }
 }
 

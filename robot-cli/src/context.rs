@@ -38,7 +38,7 @@ impl Context<'_> {
     /// Opens the catalogue, unless it does not exist.
     pub(crate) fn open_present(&self) -> Result<Option<Arc<dyn Catalogue>>, OpenError> {
         match self.open_existing() {
-            Err(OpenError::Missing { .. }) => Ok(None),
+            Err(OpenError::Missing(_)) => Ok(None),
             opened => opened.map(Some),
         }
     }

@@ -8,7 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{BackupError, CheckReport, DefinitionConflict, Error, OpenError};
+use robot_core::{BackupError, DefinitionConflict, Error, OpenError};
 
 use crate::printable::printable;
 
@@ -178,7 +178,7 @@ impl From<Error> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         match error {
-            OpenError::Missing { .. } => Self::new(format_args!(
+            OpenError::Missing(_) => Self::new(format_args!(
                 "{error} and the working directory, or create it with: robot-cli add"
             )),
             error => Self::new(error),
@@ -188,28 +188,8 @@ impl From<OpenError> for Failure {
 
 impl From<BackupError> for Failure {
     fn from(error: BackupError) -> Self {
-        match &error {
-            BackupError::FailedCheck { report, .. } => {
-                Self::new(format_args!("{error}: {}", first_finding(report)))
-            }
-            BackupError::HasWal { file, wal } => Self::new(format_args!(
-                "the backup '{0}' may be incomplete, because of its WAL '{1}'; run: robot-cli --database \
-                 sqlite://{0} backup NEW, and restore NEW",
-                file.display(),
-                wal.display()
-            )),
-            error => Self::new(error),
-        }
+        Self::new(error)
     }
-}
-
-/// The first finding of a check that failed.
-fn first_finding(report: &CheckReport) -> String {
-    let mut findings = report.findings.iter();
-    let first = findings.find_map(|(check, found)| Some((check, found.first()?)));
-    first.map_or_else(String::new, |(check, finding)| {
-        format!("{}: {finding}", check.as_str())
-    })
 }
 
 /// Prints the parser's message, or the help or version.

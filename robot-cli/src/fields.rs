@@ -4,15 +4,10 @@
 //! The definition of a catalogue is known when it is open, so the values are texts until then. The rules
 //! about them are in `robot-core`, so that all interfaces report violations with the same messages.
 
-use std::ffi::OsStr;
+use std::fmt::Display;
 
-use clap::{
-    Arg, Args, Command,
-    builder::{StringValueParser, TypedValueParser},
-};
-use robot_core::{
-    Definition, Draft, Field, ParseFieldsError, ParseIdError, RobotId, http::similar,
-};
+use clap::Args;
+use robot_core::{Definition, Draft, Field, ParseIdError, RobotId, http::similar};
 
 use crate::failure::Failure;
 
@@ -38,20 +33,6 @@ pub(crate) fn help_of(field: Field) -> String {
 /// The value of `--set` and `--where`, in help texts.
 pub(crate) const PAIR: &str = "FIELD=VALUE";
 
-pub(crate) fn value_name(field: Field) -> String {
-    field.name().to_uppercase()
-}
-
-/// What a value must be, as the message about an argument.
-pub(crate) fn requirement(field: Field) -> String {
-    let article = if field.choices().is_empty() {
-        "a"
-    } else {
-        "the"
-    };
-    format!("{article} {field} is {}", field.requirement())
-}
-
 impl Values {
     pub(crate) fn is_empty(&self) -> bool {
         self.kind.is_none() && self.year.is_none() && self.set.is_empty()
@@ -65,32 +46,32 @@ impl Values {
         definition: &Definition,
     ) -> Result<(Draft, Vec<Field>), Failure> {
         let (mut draft, mut removed) = (Draft::default(), Vec::new());
+        let mut set = |name: &str, text: &str| {
+            let field = settable(name, definition)?;
+            if draft.value(field).is_some() || removed.contains(&field) {
+                return Err(format!("{field} is given twice; give it once"));
+            }
+            // An empty text is no value, which the rules of texts decide.
+            if text.is_empty() && !field.kind().is_text() {
+                removed.push(field);
+            } else {
+                draft.set(field, field.parse_value(text)?);
+            }
+            Ok(())
+        };
         let built_in = [name, self.kind.as_deref(), self.year.as_deref()];
         for (name, text) in ["name", "type", "year"].into_iter().zip(built_in) {
-            let field = settable(name, definition).map_err(Failure::usage)?;
             if let Some(text) = text {
-                let value = field.parse_value(text);
-                let wrong = |_| invalid(name, value_name(field), text, requirement(field));
-                draft.set(field, value.map_err(wrong)?);
+                set(name, text).map_err(|message| invalid(name, text, message))?;
             }
         }
         for text in &self.set {
-            let invalid = |message| invalid("set", PAIR, text, message);
-            let (name, value) = pair(text).map_err(invalid)?;
-            let field = settable(name, definition).map_err(invalid)?;
-            if draft.value(field).is_some() || removed.contains(&field) {
-                return Err(invalid(format!("{field} is given twice; give it once")));
-            }
-            // An empty text is no value, which the rules of texts decide.
-            if value.is_empty() && !field.kind().is_text() {
-                removed.push(field);
-            } else {
-                draft.set(field, field.parse_value(value).map_err(invalid)?);
-            }
+            let set = pair(text).and_then(|(name, value)| set(name, value));
+            set.map_err(|message| invalid("set", text, message))?;
         }
         for name in unset {
             let field = settable(name, definition);
-            removed.push(field.map_err(|message| invalid("unset", "FIELD", name, message))?);
+            removed.push(field.map_err(|message| invalid("unset", name, message))?);
         }
         Ok((draft, removed))
     }
@@ -128,20 +109,11 @@ pub(crate) fn pair(text: &str) -> Result<(&str, &str), String> {
     pair.ok_or_else(|| format!("write it as {PAIR}"))
 }
 
-/// The failure for a wrong value of an option, as the parser of the command line reports it.
-pub(crate) fn invalid(
-    option: &str,
-    value_name: impl Into<String>,
-    text: &str,
-    message: impl Into<String>,
-) -> Failure {
-    let (option, message) = (option.replace('_', "-"), message.into());
-    let value_name = value_name.into();
-    let option = Arg::new("").long(option).value_name(value_name).num_args(1);
-    let error = message.clone();
-    let parser = StringValueParser::new().try_map(move |_| Err::<String, _>(error.clone()));
-    let refused = parser.parse_ref(&Command::new(""), Some(&option), OsStr::new(text));
-    refused.map_or_else(Failure::from, |_| Failure::usage(message))
+/// The failure for a wrong value of an option.
+pub(crate) fn invalid(option: &str, text: &str, message: impl Display) -> Failure {
+    Failure::usage(format_args!(
+        "invalid value '{text}' for '--{option}': {message}"
+    ))
 }
 
 /// The fields that a command prints.
@@ -166,11 +138,11 @@ impl Columns {
             return Ok(Self::of(definition));
         };
         let fields = definition.list(text).map_err(|error| {
-            let hint = match &error {
-                ParseFieldsError::Unknown { name, known } => did_you_mean(name, known.split(',')),
-                _ => String::new(),
-            };
-            invalid("fields", "FIELDS", text, format!("{error}{hint}"))
+            let mut names = text.split(',');
+            let unknown = names.find(|name| definition.field(name).is_none());
+            let known = definition.all().iter().map(|field| field.name());
+            let hint = unknown.map_or_else(String::new, |name| did_you_mean(name, known));
+            invalid("fields", text, format_args!("{error}{hint}"))
         })?;
         let fixed = fields.len();
         Ok(Self { fields, fixed })

@@ -1,25 +1,8 @@
 //! Help text of the program and layout of the help of its commands.
-//!
-//! clap can't list commands in groups, so the list is rendered here.
-
-use std::fmt::Write;
 
 use clap::{ArgMatches, Command, CommandFactory};
 
 use crate::arguments::Arguments;
-
-/// Headings in the list of commands.
-const GROUPS: [(&str, &[&str]); 4] = [
-    ("Read", &["list", "search", "get", "summary"]),
-    ("Change", &["add", "update", "delete", "fields"]),
-    (
-        "Move data",
-        &[
-            "import", "export", "copy", "backup", "restore", "check", "migrate",
-        ],
-    ),
-    ("Other", &["token", "completions", "manual", "help"]),
-];
 
 /// Layout of the help of a command. The description is in `before_help`.
 const COMMAND_HELP: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
@@ -33,15 +16,13 @@ pub(crate) fn command() -> Command {
 }
 
 fn of_parser(parser: Command) -> Command {
-    let mut command = with_compact_help(parser).after_help(DETAILS);
-    // Adds the command `help`, so that it is in the list.
-    command.build();
-    let template = format!(
-        "{{before-help}}{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
-        list_of_commands(&command),
-        heading(&command, "Options"),
-    );
-    command.help_template(template)
+    with_compact_help(parser).after_help(DETAILS)
+}
+
+/// The program as the manual describes it. `help` has no page of its own.
+pub(crate) fn manual() -> Command {
+    let command = Arguments::command().after_help(DETAILS);
+    command.disable_help_subcommand(true)
 }
 
 /// Makes `--help` print one line per option. clap spreads options over several lines if there is
@@ -58,6 +39,8 @@ fn with_compact_help(command: Command) -> Command {
 /// Adds the usage of the command that was called to an error.
 pub(crate) fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Error {
     let mut command = command();
+    // So that the usage has the name of the program.
+    command.build();
     let called = matches.subcommand_name().unwrap_or_default();
     match command.find_subcommand_mut(called) {
         Some(called) => error.format(called),
@@ -65,50 +48,11 @@ pub(crate) fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Erro
     }
 }
 
-/// All commands, one line each, under the heading of their group.
-fn list_of_commands(command: &Command) -> String {
-    let names = GROUPS.iter().flat_map(|(_, names)| *names);
-    let width = names.map(|name| name.len()).max().unwrap_or_default();
-    let style = command.get_styles().get_literal();
-    let mut list = String::new();
-    // Writing to a string cannot fail.
-    for (group, names) in GROUPS {
-        let _ = writeln!(list, "{}", heading(command, group));
-        for name in names {
-            let member = command.find_subcommand(name);
-            let about = member
-                .and_then(Command::get_about)
-                .cloned()
-                .unwrap_or_default();
-            let _ = writeln!(list, "  {style}{name:width$}{style:#}  {about}");
-        }
-        list.push('\n');
-    }
-    list
-}
-
-fn heading(command: &Command, text: &str) -> String {
-    let style = command.get_styles().get_header();
-    format!("{style}{text}:{style:#}")
-}
-
 #[cfg(test)]
 mod tests {
     use std::iter;
 
     use super::*;
-
-    #[test]
-    fn list_of_commands_has_each_command_once() {
-        let command = command();
-        let list = anstream::adapter::strip_str(&list_of_commands(&command)).to_string();
-        for member in command.get_subcommands() {
-            let lines = list.lines();
-            let with_it =
-                lines.filter(|line| line.split_whitespace().next() == Some(member.get_name()));
-            assert_eq!(with_it.count(), 1, "{}: {list}", member.get_name());
-        }
-    }
 
     /// Lines with more than 80 columns, last lines of a single word, and examples that are wrapped.
     fn faults_of(command: &mut Command) -> Vec<String> {

@@ -4,15 +4,12 @@
 //! progress. The second signal terminates the process.
 
 use std::{
-    io::{self, Cursor, Read, Write},
+    io::{self, Read, Write},
     ops::ControlFlow,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
-        mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
     },
-    thread,
-    time::Duration,
 };
 
 use signal_hook::{
@@ -25,15 +22,6 @@ use crate::failure::Failure;
 /// Exit status of a process that a signal terminated, minus the number of the signal.
 const SIGNAL_STATUS: u8 = 128;
 
-/// Interval at which a blocked read checks the flag. Longer ones delay the reaction to Ctrl-C
-/// noticeably, shorter ones only wake the thread more often.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Size of the chunks that are read ahead, and the capacity of their queue: at most half a
-/// megabyte in memory. 64 KiB is the capacity of a pipe on Linux.
-const CHUNK_SIZE: usize = 64 * 1024;
-const QUEUED_CHUNKS: usize = 8;
-
 /// The flag that a signal sets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupt {
@@ -45,7 +33,11 @@ impl Interrupt {
     /// Registers the signal handlers.
     pub(crate) fn register() -> Result<Self, Failure> {
         let interrupt = Self::default();
-        interrupt.add_handlers().map_err(not_handled)?;
+        interrupt.add_handlers().map_err(|cause| {
+            Failure::new(format_args!(
+                "cannot handle Ctrl-C: {cause}; run the command again"
+            ))
+        })?;
         Ok(interrupt)
     }
 
@@ -87,108 +79,37 @@ impl Interrupt {
         Failure::printed(None, self.status())
     }
 
-    /// A reader of the same bytes that returns an error after a signal, even if the source blocks:
-    /// a thread reads ahead.
-    pub(crate) fn reader(
-        &self,
-        source: impl Read + Send + 'static,
-    ) -> Result<InterruptibleReader, Failure> {
-        let (sender, chunks) = mpsc::sync_channel(QUEUED_CHUNKS);
-        thread::Builder::new()
-            .name("robot-input".to_owned())
-            .spawn(move || read_ahead(source, &sender))
-            .map_err(not_handled)?;
-        Ok(InterruptibleReader {
+    /// A reader of the same bytes that returns an error after a signal: a part of a file must not be taken for
+    /// all of it. A read that waits for input does not end.
+    pub(crate) fn reader<R: Read>(&self, source: R) -> InterruptibleReader<R> {
+        InterruptibleReader {
             interrupt: self.clone(),
-            chunks,
-            chunk: Cursor::default(),
-        })
-    }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn not_handled(cause: io::Error) -> Failure {
-    Failure::new(format_args!(
-        "cannot handle Ctrl-C: {cause}; run the command again"
-    ))
-}
-
-/// Sends chunks until the end of the source, an error, or the end of the receiver.
-fn read_ahead(mut source: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
-    loop {
-        let mut chunk = vec![0; CHUNK_SIZE];
-        let read = match source.read(&mut chunk) {
-            Ok(0) => return,
-            Ok(length) => {
-                chunk.truncate(length);
-                Ok(chunk)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => Err(error),
-        };
-        let is_last = read.is_err();
-        if chunks.send(read).is_err() || is_last {
-            return;
+            source,
         }
     }
 }
 
 /// The reader that [`Interrupt::reader`] returns.
-pub(crate) struct InterruptibleReader {
+pub(crate) struct InterruptibleReader<R> {
     interrupt: Interrupt,
-    chunks: Receiver<io::Result<Vec<u8>>>,
-    chunk: Cursor<Vec<u8>>,
+    source: R,
 }
 
-impl Read for InterruptibleReader {
+impl<R: Read> Read for InterruptibleReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.chunk.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
-            }
-            if self.interrupt.is_set() {
-                // Not `ErrorKind::Interrupted`, which callers retry.
-                return Err(io::Error::other("interrupted"));
-            }
-            match self.chunks.recv_timeout(POLL_INTERVAL) {
-                Ok(chunk) => self.chunk = Cursor::new(chunk?),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(0),
-            }
+        let read = self.source.read(buffer);
+        // Ctrl-C may have terminated the program that writes the input, too: this is not its end.
+        if self.interrupt.is_set() {
+            // Not `ErrorKind::Interrupted`, which callers retry.
+            return Err(io::Error::other("interrupted"));
         }
+        read
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn reader_returns_all_bytes_in_order() -> io::Result<()> {
-        let bytes: Vec<u8> = (0..3 * CHUNK_SIZE)
-            .map(|number| number.to_le_bytes()[1])
-            .collect();
-        let mut read = Vec::new();
-        let source = io::Cursor::new(bytes.clone());
-        Interrupt::default()
-            .reader(source)
-            .unwrap()
-            .read_to_end(&mut read)?;
-        assert!(read == bytes);
-        Ok(())
-    }
-
-    #[test]
-    fn blocked_read_returns_error_after_interrupt() -> io::Result<()> {
-        let interrupt = Interrupt::default();
-        let (input, held_open) = io::pipe()?;
-        let mut reader = interrupt.reader(input).unwrap();
-        interrupt.is_set.store(true, Ordering::Relaxed);
-        assert!(reader.read(&mut [0; 8]).is_err());
-        drop(held_open);
-        Ok(())
-    }
 
     #[test]
     fn status_after_ctrl_c_is_130() {

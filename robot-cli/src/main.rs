@@ -54,13 +54,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Parses the command line. `--color` is looked up first because it applies to the parser's own
-/// messages, too.
+/// Parses the command line. `--color` is parsed first because it applies to the parser's own messages, too.
 fn parse() -> Result<ArgMatches, clap::Error> {
-    if let Some(choice) = terminal::color_option(env::args_os().skip(1)) {
-        terminal::set_color(choice);
-    }
     let mut command = help::command();
+    let valid = command.clone().ignore_errors(true).try_get_matches();
+    if let Some(color) = valid.ok().and_then(|valid| valid.get_one("color").copied()) {
+        terminal::set_color(color);
+    }
     if env::args_os().len() <= 1 {
         // clap prints the help only if no argument has a value, and DATABASE_URL is one.
         command = command.mut_arg("database", |database| database.env(None::<&str>));

@@ -37,7 +37,7 @@ impl Place {
     pub(crate) fn open(
         &self,
         context: &Context<'_>,
-    ) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
+    ) -> Result<(Box<dyn Read>, Option<u64>), Failure> {
         let Self::File(path) = self else {
             return Ok((Box::new(io::stdin()), None));
         };

@@ -49,6 +49,7 @@ impl Rows<'_> {
         output.flush()
     }
 
+    /// Prints the rows in aligned columns. Numbers are right-aligned.
     fn print_table(&self, output: &mut dyn Write) -> io::Result<()> {
         let header = self.columns.iter().map(|column| column.to_uppercase());
         let mut lines = vec![header.collect::<Vec<_>>()];
@@ -64,7 +65,11 @@ impl Rows<'_> {
             let cells = line.iter().enumerate().map(|(index, cell)| {
                 let widths = lines.iter().map(|line| line[index].width());
                 let padding = widths.max().unwrap_or_default() - cell.width();
-                format!("{cell}{:padding$}", "")
+                if self.rows.iter().any(|row| row[index].is_number()) {
+                    format!("{:padding$}{cell}", "")
+                } else {
+                    format!("{cell}{:padding$}", "")
+                }
             });
             let line = cells.collect::<Vec<_>>().join("  ");
             writeln!(output, "{}", line.trim_end())?;
@@ -74,7 +79,7 @@ impl Rows<'_> {
 }
 
 /// A value as text; none is empty.
-pub(crate) fn text(value: &Value) -> String {
+fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

@@ -3,16 +3,12 @@
 use std::sync::Arc;
 
 use clap::Args;
-use robot_core::{
-    Catalogue, Comparison, Condition, Definition, Field, Filter, Pages, Robot, Sort, Value,
-};
+use robot_core::{Catalogue, Condition, Definition, Field, Filter, Pages, Robot, Sort};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{
-        Columns, PAIR, did_you_mean, fields_help, find, invalid, pair, requirement, value_name,
-    },
+    fields::{Columns, PAIR, did_you_mean, fields_help, find, invalid, pair},
 };
 
 /// The hint of conditions that no robot meets.
@@ -27,34 +23,18 @@ fn help_of(condition: &str) -> String {
     condition.map_or_else(String::new, Condition::description)
 }
 
-/// A condition and its value, if not none.
-type Given = (Condition, Option<Value<'static>>);
-
-fn given(name: &str, text: &str, definition: &Definition) -> Result<Given, String> {
+/// The robots of a filter that meet a condition, too.
+fn and(filter: Filter, name: &str, text: &str, definition: &Definition) -> Result<Filter, String> {
     let known: Vec<_> = definition.conditions().collect();
     let condition = find(name, "conditions", &known, Condition::name)?;
-    Ok((condition, condition.parse(text)?.map(Value::into_owned)))
-}
-
-/// The robots of a filter that meet conditions, too.
-fn combine(filter: Filter, given: Vec<Given>) -> Result<Filter, Failure> {
-    for (index, (one, _)) in given.iter().enumerate() {
-        let is = |condition: &Condition| condition.comparison() == Comparison::Is;
-        let excluded = given[..index].iter().find(|(other, _)| {
-            let is_repeated = one == other && !one.is_repeatable();
-            one.field() == other.field() && (is(one) != is(other) || is_repeated)
-        });
-        if let Some((other, _)) = excluded {
-            let (one, other) = (one.name(), other.name());
-            return Err(Failure::usage(format_args!(
-                "the conditions {other} and {one} exclude each other; give one of them"
-            )));
-        }
+    let value = condition.parse(text)?;
+    if filter.excludes(condition) {
+        return Err(format!(
+            "it and another condition for {} exclude each other; give one of them",
+            condition.field()
+        ));
     }
-    let given = given.into_iter();
-    Ok(given.fold(filter, |filter, (condition, value)| {
-        filter.and(condition, value)
-    }))
+    Ok(filter.and(condition, value))
 }
 
 /// Conditions for any fields, and words.
@@ -81,21 +61,19 @@ impl ConditionArgs {
         self.conditions.is_empty() && words.trim().is_empty()
     }
 
-    /// The robots of a filter that meet the conditions, and others.
+    /// The robots of a filter that meet the conditions, too.
     pub(crate) fn filter(
         &self,
         mut filter: Filter,
-        mut all: Vec<Given>,
         definition: &Definition,
     ) -> Result<Filter, Failure> {
         if let Some(words) = &self.words {
             filter = filter.with_words(words, definition);
         }
-        for text in &self.conditions {
-            let given = pair(text).and_then(|(name, value)| given(name, value, definition));
-            all.push(given.map_err(|message| invalid("where", PAIR, text, message))?);
-        }
-        combine(filter, all)
+        self.conditions.iter().try_fold(filter, |filter, text| {
+            let filter = pair(text).and_then(|(name, value)| and(filter, name, value, definition));
+            filter.map_err(|message| invalid("where", text, message))
+        })
     }
 }
 
@@ -133,19 +111,11 @@ impl FilterArgs {
 
     /// The filter of these arguments and one of names.
     fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
-        let built_in = self.built_in().map(|(name, text)| {
-            given(name, text, definition).map_err(|_| {
-                let field = if name == "type" {
-                    Field::TYPE
-                } else {
-                    Field::YEAR
-                };
-                let field = definition.field(field.name()).unwrap_or(field);
-                invalid(name, value_name(field), text, requirement(field))
-            })
-        });
-        let built_in = built_in.collect::<Result<_, _>>()?;
-        self.conditions.filter(names, built_in, definition)
+        let filter = self.built_in().try_fold(names, |filter, (name, text)| {
+            let filter = and(filter, name, text, definition);
+            filter.map_err(|message| invalid(&name.replace('_', "-"), text, message))
+        })?;
+        self.conditions.filter(filter, definition)
     }
 }
 
@@ -237,7 +207,7 @@ impl OrderArgs {
             let sortable = definition.sortable().map(Field::name);
             let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
             let message = format!("the order is {}{hint}", Sort::names(&definition));
-            invalid("sort", "ORDER", &self.sort, message)
+            invalid("sort", &self.sort, message)
         })?;
         let limit = self.limit.unwrap_or(usize::MAX);
         let size = limit.clamp(1, PAGE_SIZE);

@@ -8,7 +8,7 @@ use std::{
 
 use robot_core::{
     Catalogue, Definition, Filter, Redefinition,
-    transfer::{Columns, Format, ReadError, Records, Survey},
+    transfer::{Columns, Format, ReadError, Records},
 };
 
 use crate::{
@@ -24,17 +24,12 @@ pub(crate) struct Source<'a> {
 }
 
 /// An input, and its length if known.
-type Input = (Box<dyn Read + Send>, Option<u64>);
+type Input = (Box<dyn Read>, Option<u64>);
 
 /// A catalogue, the records for it, and the progress of reading them.
-type Prepared = (Arc<dyn Catalogue>, Records<Box<dyn Read + Send>>, Progress);
+type Prepared = (Arc<dyn Catalogue>, Records<Box<dyn Read>>, Progress);
 
 impl Source<'_> {
-    /// Whether the columns are known only when all records are read.
-    pub(crate) fn is_read_once(&self) -> bool {
-        *self.place == Place::Standard && self.format != Format::Csv && !self.args.columns.define
-    }
-
     /// Opens the catalogue, which gets the fields that the file needs, and the records. The catalogue is created
     /// or changed only if the file can be opened, and its columns are stored or left out.
     pub(crate) fn prepare(
@@ -60,17 +55,13 @@ impl Source<'_> {
             Some(catalogue) => self.args.columns.define && catalogue.count(&Filter::all())? == 0,
             None => true,
         };
-        let (columns, mut new) = self.columns(&present, is_empty, open)?;
+        let (columns, new) = self.columns(&present, is_empty, open)?;
         let (input, length) = open()?;
         let progress = Progress::new(length, "importing");
-        let reader: Box<dyn Read + Send> = Box::new(interrupt.reader(progress.reader(input))?);
+        let reader: Box<dyn Read> = Box::new(interrupt.reader(progress.reader(input)));
         let mut records = Records::new(reader, self.format).with_columns(columns);
-        if self.format == Format::Csv {
-            let is_readable = records.read_header();
-            // The import reports the error, and needs no fields then.
-            new = new.filter(|_| is_readable);
-            self.args.columns.check(records.unknown_columns())?;
-        }
+        let header = records.read_header();
+        header.map_err(|error| self.not_readable(error))?;
         let catalogue = match existing {
             Some(catalogue) if !self.args.dry_run || new.is_none() => catalogue,
             _ if self.args.dry_run => context.options.open("memory:")?,
@@ -93,31 +84,25 @@ impl Source<'_> {
         is_empty: bool,
         open: impl Fn() -> Result<Input, Failure>,
     ) -> Result<(Columns, Option<Definition>), Failure> {
-        let is_read_once = self.is_read_once();
         let mut columns = Columns::of(present.clone().into()).matching(self.args.on_conflict());
         if self.args.matched.as_deref() == Some("name") {
             columns = columns.ignore("id");
         }
-        let columns = self.args.columns.choose(columns, present, is_read_once)?;
-        if self.args.columns.define {
-            let mut survey = self.survey(open()?, columns)?;
-            if is_empty {
-                survey = survey.for_empty_catalogue();
-            }
-            let (columns, new) = self.args.columns.define(&survey, self.args.dry_run)?;
-            if self.args.dry_run && new.is_some() && !is_empty {
-                let message =
-                    "Nothing was stored; the records can be checked when the fields exist.";
-                return Err(Failure::plain(vec![message.to_owned()]));
-            }
-            return Ok((columns, new));
+        let columns = self.args.columns.choose(columns, present)?;
+        if !self.args.columns.define {
+            return Ok((columns, None));
         }
-        if self.format != Format::Csv && !is_read_once {
-            let survey = self.survey(open()?, columns.clone())?;
-            let unknown: Vec<_> = survey.unknown().collect();
-            self.args.columns.check(&unknown)?;
+        let records = Records::new(open()?.0, self.format).with_columns(columns);
+        let mut survey = records.survey().map_err(|error| self.not_readable(error))?;
+        if is_empty {
+            survey = survey.for_empty_catalogue();
         }
-        Ok((columns, None))
+        let (columns, new) = self.args.columns.define(&survey, self.args.dry_run)?;
+        if self.args.dry_run && new.is_some() && !is_empty {
+            let message = "Nothing was stored; the records can be checked when the fields exist.";
+            return Err(Failure::plain(vec![message.to_owned()]));
+        }
+        Ok((columns, new))
     }
 
     /// A copy of standard input, if it is read twice.
@@ -125,7 +110,7 @@ impl Source<'_> {
         if *self.place != Place::Standard || !self.args.columns.define {
             return Ok(None);
         }
-        let mut input = interrupt.reader(self.place.open(context)?.0)?;
+        let mut input = interrupt.reader(self.place.open(context)?.0);
         let copy = tempfile::tempfile().and_then(|mut file| {
             io::copy(&mut input, &mut file)?;
             Ok(file)
@@ -133,16 +118,16 @@ impl Source<'_> {
         copy.map(Some).map_err(|cause| self.place.not_read(&cause))
     }
 
-    fn survey(&self, (input, _): Input, columns: Columns) -> Result<Survey, Failure> {
-        let records = Records::new(input, self.format).with_columns(columns);
-        records.survey().map_err(|error| match error {
+    /// Why the columns of the file are not known.
+    fn not_readable(&self, error: ReadError) -> Failure {
+        match error {
             ReadError::Input { cause, .. } => self.place.not_read(&cause),
             error => Failure::new(format_args!(
-                "{}: {}: {error}",
+                "{}: {}: {error}. To say what columns stand for, use --map, --ignore, --match or --define",
                 self.place,
                 error.position()
             )),
-        })
+        }
     }
 }
 

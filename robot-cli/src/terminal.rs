@@ -5,12 +5,11 @@
 
 use std::{
     env,
-    ffi::OsString,
     io::{self, IsTerminal, Write},
 };
 
 use anstream::{AutoStream, ColorChoice, stream::RawStream};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use terminal_size::{Height, Width, terminal_size_of};
 
 use crate::{failure::Failure, printable::printable};
@@ -113,46 +112,9 @@ pub(crate) fn set_color(choice: clap::ColorChoice) {
     .write_global();
 }
 
-/// The value of `--color` on a command line that is not parsed yet.
-pub(crate) fn color_option(
-    arguments: impl IntoIterator<Item = OsString>,
-) -> Option<clap::ColorChoice> {
-    let arguments = arguments
-        .into_iter()
-        .take_while(|argument| argument != "--");
-    // Arguments have no NUL.
-    let texts = arguments.map(|argument| format!("\0{}", argument.to_string_lossy()));
-    let text = texts
-        .collect::<String>()
-        .replace("\0--color=", "\0--color\0");
-    let (_, after) = text.rsplit_once("\0--color\0")?;
-    clap::ColorChoice::from_str(after.split('\0').next()?, false).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn color_option_finds_the_last_value_before_two_hyphens() {
-        for (arguments, choice) in [
-            (&[][..], None),
-            (
-                &["list", "--color", "never"],
-                Some(clap::ColorChoice::Never),
-            ),
-            (
-                &["--color=always", "nonsense"],
-                Some(clap::ColorChoice::Always),
-            ),
-            (&["--color=red"], None),
-            (&["list", "--color"], None),
-            (&["add", "--", "--color=always"], None),
-        ] {
-            let arguments = arguments.iter().map(OsString::from);
-            assert_eq!(color_option(arguments), choice);
-        }
-    }
 
     #[test]
     fn width_without_terminal_is_unlimited() {

@@ -15,7 +15,7 @@ fn run(arguments: &[&str]) -> assert_cmd::assert::Assert {
 fn default_catalogue_fails_without_sqlite() {
     let outcome = run(&["list"]).code(1).stdout("");
     let stderr = String::from_utf8_lossy(&outcome.get_output().stderr);
-    assert!(stderr.contains("without 'sqlite'"), "{stderr}");
+    assert!(stderr.contains("--features sqlite"), "{stderr}");
 }
 
 #[test]

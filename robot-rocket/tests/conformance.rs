@@ -131,7 +131,7 @@ fn start(
 ) -> Service<TcpClient> {
     let mut settings = Settings::default();
     settings.api.behaviour = configuration.behaviour;
-    settings.api.body_deadline = configuration.body_deadline;
+    settings.api.body_limits.deadline = configuration.body_deadline;
     let figment = Config::figment().merge(("port", 0)).merge(("workers", 2));
     let (ready, listening) = mpsc::channel();
     let rocket = mount(rocket::custom(figment), base, catalogue, &settings).attach(

@@ -28,11 +28,6 @@ const PROBLEMS_STATUS: u8 = 3;
 
 /// Checks the catalogue and prints the outcome of each check.
 pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
-    if context.database == "memory:" {
-        return Err(Failure::usage(
-            "a catalogue in memory is empty at the start; check a file or a server",
-        ));
-    }
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "checking");
     let report = context.options.check(&context.database, |robots| {

@@ -65,42 +65,47 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
             "--spreadsheet is only for CSV; add --format csv",
         ));
     }
-    let Place::File(path) = &place else {
-        let mut export = Export::new(args, format, context)?;
-        if io::stdout().is_terminal() {
-            export.progress = Progress::hidden();
+    let catalogue = context.open_existing()?;
+    let definition = catalogue.definition();
+    let columns = Columns::parse(args.fields.as_deref(), &definition)?;
+    let filter = args.filter.filter(&definition)?;
+    let mut writer = RobotWriter::new(format).fields(columns.fields);
+    if args.spreadsheet {
+        writer = writer.for_spreadsheets();
+    }
+    let is_shown = place == Place::Standard && io::stdout().is_terminal();
+    let export = Export {
+        pages: Box::new(args.order.pages(catalogue, filter)?),
+        writer,
+        progress: if is_shown {
+            Progress::hidden()
+        } else {
+            Progress::new(None, "exporting")
+        },
+    };
+    // Ctrl-C terminates the process, as with other programs that print, also while it waits for the reader of a
+    // pipe.
+    let interrupt = Interrupt::default();
+    let count = match &place {
+        Place::Standard => {
+            let written = export.write(context.output, &interrupt, Failure::output);
+            return written.map(drop);
         }
-        // Ctrl-C terminates the process, as with other programs that print.
-        let written = export.write(context.output, &Interrupt::default(), Failure::output);
-        return written.map(drop);
+        Place::File(path) if is_special(path) => {
+            let failure = |cause| not_exported(&place, cause, "the output may be incomplete");
+            let file = File::options().write(true).open(path);
+            let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(failure)?);
+            export.write(&mut buffer, &interrupt, failure)?
+        }
+        Place::File(path) => to_file(export, path, &place, &context.files())?,
     };
-    let export = || Export::new(args, format, context);
-    let written = if is_special(path) {
-        to_special_file(export, path, &place)
-    } else {
-        to_file(export, path, &place, &context.files())
-    };
-    let count = robot_count(written?);
-    let text = format!("Exported {count} to {place}.\n");
+    let text = format!("Exported {} to {place}.\n", robot_count(count));
     context.print(&text, Failure::change_not_shown)
-}
-
-/// Writes directly to a device or a pipe. Ctrl-C terminates the process, also while it waits for the
-/// reader of a pipe.
-fn to_special_file(
-    export: impl FnOnce() -> Result<Export, Failure>,
-    path: &Path,
-    place: &Place,
-) -> Result<u64, Failure> {
-    let failure = |cause| not_exported(place, cause, "the output may be incomplete");
-    let file = File::options().write(true).open(path);
-    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(failure)?);
-    export()?.write(&mut buffer, &Interrupt::default(), failure)
 }
 
 /// Writes a regular file completely or, after Ctrl-C or a failure, not at all.
 fn to_file(
-    export: impl FnOnce() -> Result<Export, Failure>,
+    export: Export,
     path: &Path,
     place: &Place,
     catalogue: &StoreFiles,
@@ -117,7 +122,7 @@ fn to_file(
     };
     let mut file = OutputFile::create(path, catalogue).map_err(failure)?;
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
-    let count = export()?.write(&mut buffer, &interrupt, |cause| failure(cause.into()))?;
+    let count = export.write(&mut buffer, &interrupt, |cause| failure(cause.into()))?;
     drop(buffer);
     if interrupt.is_set() {
         let count = robot_count(count);
@@ -147,29 +152,6 @@ struct Export {
 }
 
 impl Export {
-    fn new(
-        args: &ExportArgs,
-        format: transfer::Format,
-        context: &Context<'_>,
-    ) -> Result<Self, Failure> {
-        let progress = Progress::new(None, "exporting");
-        let catalogue = context.open_existing()?;
-        let definition = catalogue.definition();
-        let columns = Columns::parse(args.fields.as_deref(), &definition)?;
-        let pages = args
-            .order
-            .pages(catalogue, args.filter.filter(&definition)?)?;
-        let mut writer = RobotWriter::new(format).fields(columns.fields);
-        if args.spreadsheet {
-            writer = writer.for_spreadsheets();
-        }
-        Ok(Self {
-            pages: Box::new(pages),
-            writer,
-            progress,
-        })
-    }
-
     /// Writes and flushes all robots, or until Ctrl-C, and returns their number.
     fn write(
         mut self,

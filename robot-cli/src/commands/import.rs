@@ -9,9 +9,7 @@ use clap::{
 use indicatif::HumanCount;
 use robot_core::{
     Error, Violation,
-    transfer::{
-        self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position, ReadError,
-    },
+    transfer::{self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position},
 };
 
 use crate::{
@@ -89,8 +87,8 @@ Formats:
   json    An array of objects
   ndjson  One object per line
 
-A file with columns that the catalogue does not have is refused before anything is stored. From standard \
-input, each JSON record with such a member fails. Each record requires name, type and year, unless the \
+A CSV file with columns that the catalogue does not have is refused before anything is stored. Each JSON \
+record with such a member fails. Each record requires name, type and year, unless the \
 definition of the catalogue says otherwise. Records that fail are reported on standard error as \
 FILE:LINE: message, and the exit status is 1. Ctrl-C stops between two records and reports the last line; \
 a second Ctrl-C terminates at once. With --atomic, Ctrl-C stores nothing unless all records have been \
@@ -111,19 +109,6 @@ impl ImportArgs {
             on_conflict: self.on_conflict(),
             keeps_going: self.keep_going,
             is_dry_run: self.dry_run,
-        }
-    }
-
-    /// How a second run continues, without the robots that this one has added. `stored` are their records.
-    fn again(&self, counts: &ImportCounts, can_skip: bool, stored: &str) -> String {
-        let again = "run the command again";
-        let fails = self.on_conflict() == OnConflict::Fail;
-        if self.dry_run || !fails || counts.added == 0 {
-            again.to_owned()
-        } else if can_skip {
-            format!("{again} with --on-conflict skip")
-        } else {
-            format!("remove the records {stored}, which are stored, and {again}")
         }
     }
 }
@@ -149,10 +134,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         progress,
         summary: ImportCounts::default(),
         position: Position::Line(0),
-        input_failure: None,
         stop: None,
         has_name_conflict: false,
-        is_unknown: false,
         can_skip: OnConflict::Skip.finds_robots(&catalogue.definition()),
     };
     let record = |outcome| import.record(outcome);
@@ -166,10 +149,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         transfer::import(catalogue, records, args.options()).for_each(record);
         false
     };
-    if source.is_read_once() {
-        ColumnArgs::note(records.unknown_columns());
-    }
-    if interrupt.is_set() && !is_complete && !import.is_unknown {
+    ColumnArgs::note(records.unknown_columns());
+    if interrupt.is_set() && !is_complete && !import.is_unknown() {
         return Err(import.interrupted(&interrupt));
     }
     import.finish(context.output)
@@ -183,46 +164,12 @@ struct Import<'a> {
     summary: ImportCounts,
     /// The position of the last outcome.
     position: Position,
-    /// Set if the input could not be read to its end.
-    input_failure: Option<Failure>,
-    /// The cause that ended the import before the end of the file.
-    stop: Option<Cause>,
+    /// The error that ended the import before the end of the file.
+    stop: Option<ImportError>,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,
-    /// Whether it is unknown if the robots of an atomic import were stored.
-    is_unknown: bool,
     /// Whether a second run can skip the robots that this one has added.
     can_skip: bool,
-}
-
-/// What has to be fixed after failures, from the least to the most severe.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// A name that is taken, and nothing else.
-    NameTaken,
-    /// A record, which `--keep-going` would skip.
-    Record,
-    /// The rest of the file cannot be parsed.
-    File,
-    /// The store or the device, not the content of the file.
-    System,
-}
-
-impl Cause {
-    fn of(error: &ImportError) -> Self {
-        match error {
-            ImportError::Store(Error::Rejected(violations))
-                if violations.iter().eq([&Violation::NAME_TAKEN]) =>
-            {
-                Self::NameTaken
-            }
-            error if error.is_record_error() => Self::Record,
-            ImportError::Store(_) | ImportError::Unreadable(ReadError::Input { .. }) => {
-                Self::System
-            }
-            _ => Self::File,
-        }
-    }
 }
 
 impl Import<'_> {
@@ -234,18 +181,6 @@ impl Import<'_> {
         let Err(error) = outcome.result else {
             return;
         };
-        let cause = Cause::of(&error);
-        self.has_name_conflict |= cause == Cause::NameTaken;
-        let is_unknown = matches!(error, ImportError::Store(Error::Unknown(_)));
-        self.is_unknown |= self.args.atomic && is_unknown;
-        // An atomic import has not stopped at a record.
-        if !self.args.atomic && (cause > Cause::Record || !self.args.keep_going) {
-            self.stop = self.stop.max(Some(cause));
-        }
-        if let ImportError::Unreadable(ReadError::Input { cause, .. }) = &error {
-            self.input_failure = Some(self.place.not_read(cause));
-            return;
-        }
         let location = match self.position {
             Position::Line(line) => format!("{}:{line}", self.place),
             position => format!("{}: {position}", self.place),
@@ -255,64 +190,69 @@ impl Import<'_> {
                 terminal::note(&format!("{location}: {message}"));
             }
         });
+        self.has_name_conflict |= match &error {
+            ImportError::Store(Error::Rejected(violations)) => {
+                violations.iter().eq([&Violation::NAME_TAKEN])
+            }
+            _ => false,
+        };
+        if !(self.args.keep_going && error.is_record_error()) {
+            self.stop.get_or_insert(error);
+        }
+    }
+
+    /// Whether it is unknown if the robots of an atomic import were stored.
+    fn is_unknown(&self) -> bool {
+        self.args.atomic && matches!(self.stop, Some(ImportError::Store(Error::Unknown(_))))
+    }
+
+    /// How a second run continues, without the robots that this one has added.
+    fn again(&self) -> String {
+        let again = "run the command again";
+        let fails = self.args.on_conflict() == OnConflict::Fail;
+        if self.args.dry_run || !fails || self.summary.added == 0 {
+            again.to_owned()
+        } else if self.can_skip {
+            format!("{again} with --on-conflict skip")
+        } else {
+            let added = robot_count(self.summary.added);
+            format!("remove the records of the {added}, and {again}")
+        }
     }
 
     /// Reports how far an interrupted import got, and how to continue.
     fn interrupted(self, interrupt: &Interrupt) -> Failure {
+        let (position, again) = (self.position, self.again());
+        let sentence = sentence(&self.summary, self.args);
         drop(self.progress);
-        let position = self.position;
-        let added = robot_count(self.summary.added);
-        let nothing = "nothing was stored";
-        let up_to = format!("up to {position}");
-        let again = self.args.again(&self.summary, self.can_skip, &up_to);
-        interrupt.stopped(&if self.args.atomic && position == Position::All {
-            format!(": {nothing}")
-        } else if self.args.atomic {
-            format!(" at {position}: {nothing}")
-        } else if self.args.dry_run {
-            format!(" at {position}: {added} would be added; {nothing}")
-        } else {
-            format!(" at {position}: {added} were added. To continue, {again}")
-        })
-    }
-
-    /// The failure of an import that stopped at a record.
-    fn stopped_at(&self, cause: Cause) -> Failure {
-        let (args, position) = (self.args, self.position);
-        let again = args.again(&self.summary, self.can_skip, "before it");
-        let keep_going = "with --keep-going to skip all records that fail";
-        let remedy = match cause {
-            Cause::NameTaken if args.on_conflict() == OnConflict::Fail => {
-                "To skip names that are taken, run the command again with --on-conflict skip; to \
-                 update their robots, with --on-conflict replace"
-                    .to_owned()
-            }
-            Cause::NameTaken | Cause::Record => {
-                format!("Fix {position} and {again}, or {keep_going}")
-            }
-            Cause::File => format!("Fix {position} and {again}"),
-            Cause::System => format!("Fix the cause and {again}"),
-        };
-        let rest = if args.dry_run { "checked" } else { "stored" };
-        let unit = position.unit();
-        Failure::new(format_args!(
-            "stopped at {position}; later {unit}s were not {rest}. {remedy}"
-        ))
+        interrupt.stopped(&format!(" at {position}. {sentence} To continue, {again}."))
     }
 
     /// Prints the summary.
     fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
-        let stopped = self.stop.map(|cause| self.stopped_at(cause));
+        let (is_unknown, again) = (self.is_unknown(), self.again());
         drop(self.progress);
-        let mut failures: Vec<Failure> = self.input_failure.into_iter().collect();
-        if !self.is_unknown {
+        let mut failures = Vec::new();
+        if !is_unknown {
             let printed = writeln!(output, "{}", sentence(&self.summary, self.args))
                 .and_then(|()| output.flush());
             failures.extend(printed.err().map(Failure::change_not_shown));
         }
-        if let Some(stopped) = stopped {
-            failures.push(stopped);
-        } else if self.summary.failed > 0 {
+        // An atomic import has not stopped at a record.
+        if let Some(error) = self.stop.filter(|_| !self.args.atomic) {
+            let position = self.position;
+            let remedy = if error.is_record_error() {
+                format!(
+                    "Fix {position} and {again}, or with --keep-going to skip all records that fail"
+                )
+            } else {
+                format!("Fix the cause and {again}")
+            };
+            failures.push(Failure::new(format_args!(
+                "stopped at {position}; later records were not imported. {remedy}"
+            )));
+        }
+        if self.summary.failed > 0 {
             let fails = self.args.on_conflict() == OnConflict::Fail;
             let hint = (self.has_name_conflict && fails).then_some(CONFLICT_HINT);
             failures.push(Failure::printed(hint, 1));
@@ -323,27 +263,18 @@ impl Import<'_> {
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
 fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
-    let ImportCounts {
-        replaced,
-        unchanged,
-        skipped,
-        failed,
-        ..
-    } = *summary;
-    let is_by_id = args.on_conflict() == OnConflict::MatchId;
-    let verbs = match (args.dry_run, is_by_id) {
-        (true, false) => ["Would add", "replace", "skip", "fail"],
-        (true, true) => ["Would add", "change", "leave unchanged", "fail"],
-        (false, false) => ["Added", "replaced", "skipped", "failed"],
-        (false, true) => ["Added", "changed", "left unchanged", "failed"],
-    };
-    let mut sentence = format!("{} {}", verbs[0], robot_count(summary.added));
-    let others = [replaced, skipped + unchanged, failed];
-    for (index, (verb, count)) in verbs[1..].iter().zip(others).enumerate() {
-        if count > 0 || is_by_id && index < 2 {
-            // Writing to a string cannot fail.
-            let _ = write!(sentence, ", {verb} {}", HumanCount(count));
-        }
+    let others = [
+        ("changed", "change", summary.replaced),
+        ("left unchanged", "leave unchanged", summary.unchanged),
+        ("skipped", "skip", summary.skipped),
+        ("failed", "fail", summary.failed),
+    ];
+    let added = if args.dry_run { "Would add" } else { "Added" };
+    let mut sentence = format!("{added} {}", robot_count(summary.added));
+    for (done, planned, count) in others.into_iter().filter(|(.., count)| *count > 0) {
+        let verb = if args.dry_run { planned } else { done };
+        // Writing to a string cannot fail.
+        let _ = write!(sentence, ", {verb} {}", HumanCount(count));
     }
     if args.dry_run || args.atomic && summary.failed > 0 {
         sentence.push_str("; nothing was stored");
@@ -378,7 +309,7 @@ mod tests {
         args.dry_run = true;
         assert_eq!(
             sentence(&summary, &args),
-            "Would add 99,998 robots, replace 3, skip 2, fail 4; nothing was stored."
+            "Would add 99,998 robots, change 3, skip 2, fail 4; nothing was stored."
         );
     }
 }

@@ -152,7 +152,7 @@ impl Command {
             Self::Fields(args) => fields::run(args, context),
             Self::Token(command) => token::run(command, context),
             Self::Completions(args) => completions::run(&args, help::command(), context),
-            Self::Manual(args) => manual::run(&args, &help::command(), context),
+            Self::Manual(args) => manual::run(&args, context),
         }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     let definition = catalogue.definition();
     let (name, conditions) = (args.name.as_deref(), &args.conditions);
     let (draft, removed) = args.values.parse(name, &args.unset, &definition)?;
-    let filter = conditions.filter(Filter::all(), Vec::new(), &definition)?;
+    let filter = conditions.filter(Filter::all(), &definition)?;
     let filter = is_filtered.then_some(filter);
     let mut targets = Targets::find(&*catalogue, args.id, chosen.as_slice(), filter)?;
     let Some((first, revision)) = targets.robots.first_mut() else {
@@ -74,13 +74,7 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     };
     *revision = args.if_revision.or(*revision);
     let changes = definition.validate_patch(draft, &removed);
-    let changes = changes.or_else(|rejection| {
-        if let Some(revision) = *revision {
-            let robot = catalogue.get(*first)?.ok_or(Error::NotFound(*first))?;
-            if revision != robot.revision() {
-                return Err(Error::Stale(*first));
-            }
-        }
+    let changes = changes.or_else(|rejection| -> Result<_, Error> {
         Err(catalogue.violations(rejection, Some(*first))?.into())
     })?;
     let verb = ["Change", "changing"];

@@ -78,10 +78,10 @@ fn errors_on_terminal_begin_in_red() {
         let (shown, code) = terminal.run(arguments, "");
         assert!(shown.starts_with(&format!("{red}{message}")), "{shown:?}");
         assert_eq!(code, Some(status));
-        let (shown, _) = terminal.run(&format!("{arguments} --color=never"), "");
+        let (shown, _) = terminal.run(&format!("--color=never {arguments}"), "");
         assert!(shown.starts_with(&format!("error: {message}")), "{shown:?}");
     }
-    let error = sandbox.stderr("get x --color always", 2);
+    let error = sandbox.stderr("--color always get x", 2);
     assert!(error.starts_with(red), "{error}");
 }
 

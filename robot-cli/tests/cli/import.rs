@@ -71,26 +71,31 @@ fn columns_are_stored_or_left_out_knowingly() {
     sandbox.write("exhibits.csv", EXHIBITS);
     sandbox.write("robots.ndjson", ndjson);
     sandbox.write("edited.csv", "id,name\n1,b\n");
-    let advice = |names, list| {
-        format!(
-            "error: the file has columns that the catalogue does not have: {names}; add them with \
-             --define or \"robot-cli fields add\", map them with --map, or leave them out with --ignore \
-             {list}\n"
-        )
-    };
+    let fields = "is not a field; the fields are name, type, year";
     for (arguments, stderr) in [
-        ("import exhibits.csv", advice("Accession No, Maker", "\"Accession No,Maker\"")),
-        ("import robots.ndjson", advice("Maker", "Maker")),
+        (
+            "import exhibits.csv",
+            format!("exhibits.csv: line 1: 'Accession No' {fields}; 'Maker' {fields}"),
+        ),
         (
             "import edited.csv",
-            "error: the file has ids; add --match id to change the robots with these ids, --match name \
-             to change the robots with these names, or --ignore id to add robots with new ids\n"
+            "edited.csv: line 1: The catalogue assigns ids; match the robots with these ids, or those with \
+             these names, or leave out the ids"
                 .to_owned(),
         ),
     ] {
+        let stderr = format!(
+            "error: {stderr}. To say what columns stand for, use --map, --ignore, --match or --define\n"
+        );
         sandbox.ends(arguments, 1, "", &stderr);
         assert!(!sandbox.path().join("robots.db").exists());
     }
+    let outcome = sandbox.run("import robots.ndjson").code(1);
+    let stderr = String::from_utf8_lossy(&outcome.get_output().stderr);
+    assert!(
+        stderr.starts_with(&format!("robots.ndjson:1: 'Maker' {fields}\n")),
+        "{stderr}"
+    );
     sandbox.is_usage_error(
         "import exhibits.csv --map Maker=makr",
         "'makr' is none of the fields",
@@ -105,11 +110,11 @@ fn columns_are_stored_or_left_out_knowingly() {
     );
     sandbox.prints(
         "import edited.csv --match id --dry-run",
-        "Would add 0 robots, change 1, leave unchanged 0; nothing was stored.\n",
+        "Would add 0 robots, change 1; nothing was stored.\n",
     );
     sandbox.prints(
         "import edited.csv --match id",
-        "Added 0 robots, changed 1, left unchanged 0.\n",
+        "Added 0 robots, changed 1.\n",
     );
     sandbox.has("1,b,droid,1\n");
 }
@@ -198,7 +203,7 @@ fn import_stops_at_the_first_failure() {
             "Added 2 robots, failed 1.\n",
             format!(
                 "a.csv:4: {TYPE}\na.csv:4: The year cannot be less than zero\n\
-                 error: stopped at line 4; later lines were not stored. Fix line 4 and run the \
+                 error: stopped at line 4; later records were not imported. Fix line 4 and run the \
                  command again with --on-conflict skip, or with --keep-going to skip all records \
                  that fail\n"
             ),
@@ -209,8 +214,9 @@ fn import_stops_at_the_first_failure() {
             format!("{CSV}R2-D2,droid,1\n"),
             "Added 2 robots, failed 1.\n",
             "a.csv:4: The robot name must be unique\n\
-             error: stopped at line 4; later lines were not stored. To skip names that are taken, \
-             run the command again with --on-conflict skip; to update their robots, with \
+             error: stopped at line 4; later records were not imported. Fix line 4 and run the \
+             command again with --on-conflict skip, or with --keep-going to skip all records that \
+             fail\nTo skip names that are taken, add --on-conflict skip; to update their robots, \
              --on-conflict replace\n"
                 .to_owned(),
             ROWS,
@@ -220,7 +226,7 @@ fn import_stops_at_the_first_failure() {
             in_a_line,
             "Added 2 robots, failed 1.\n",
             "a.json: record 3: The year cannot be less than zero\n\
-             error: stopped at record 3; later records were not stored. Fix record 3 and run the \
+             error: stopped at record 3; later records were not imported. Fix record 3 and run the \
              command again with --on-conflict skip, or with --keep-going to skip all records that \
              fail\n"
                 .to_owned(),
@@ -231,7 +237,7 @@ fn import_stops_at_the_first_failure() {
             invalid,
             "Added 1 robot, failed 1.\n",
             "a.json:3: The JSON is not valid here; nothing after it can be read\n\
-             error: stopped at line 3; later lines were not stored. Fix line 3 and run the command \
+             error: stopped at line 3; later records were not imported. Fix the cause and run the command \
              again with --on-conflict skip\n"
                 .to_owned(),
             "1,1,droid,1\n",
@@ -295,10 +301,10 @@ fn import_reports_each_failed_line() {
     let replace = "import a.csv --atomic --on-conflict=replace";
     sandbox.prints(
         &format!("{replace} --dry-run"),
-        "Would add 2 robots, replace 1; nothing was stored.\n",
+        "Would add 2 robots, change 1; nothing was stored.\n",
     );
     sandbox.has("");
-    sandbox.prints(replace, "Added 2 robots, replaced 1.\n");
+    sandbox.prints(replace, "Added 2 robots, changed 1.\n");
     sandbox.has("2,\"HAL, 9000\",virtual,1968\n1,R2-D2,droid,1\n");
 }
 
@@ -325,7 +331,7 @@ fn import_handles_existing_names_as_requested() {
         ),
         (
             "replace",
-            "Added 1 robot, replaced 1.\n",
+            "Added 1 robot, changed 1.\n",
             0,
             ["Bender,droid,1\n", rest, "new,droid,2\n"],
         ),

@@ -48,7 +48,7 @@ fn write_robots(child: &mut Child, names: std::ops::Range<usize>) {
     }
 }
 
-/// Standard error and status of an import that gets a signal while it waits for input.
+/// Standard error and status of an import that gets a signal before the end of its input.
 fn stopped_by(signal: Signal) -> (String, Option<i32>) {
     let sandbox = Sandbox::new();
     sandbox.add([]);
@@ -56,9 +56,7 @@ fn stopped_by(signal: Signal) -> (String, Option<i32>) {
     write_robots(&mut child, 0..3000);
     wait_for_robots(&sandbox, |count| count == 3000);
     send(signal, &child);
-    let input = child.stdin.take();
     let output = child.wait_with_output().unwrap();
-    drop(input);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     wait_for_robots(&sandbox, |count| count == 3000);
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -66,9 +64,9 @@ fn stopped_by(signal: Signal) -> (String, Option<i32>) {
 }
 
 #[test]
-fn signal_stops_import_that_waits_for_input() {
-    let stderr = "Stopped at line 3000: 3,000 robots were added. To continue, run the command \
-                again with --on-conflict skip\n";
+fn signal_stops_import_before_the_end_of_its_input() {
+    let stderr = "Stopped at line 3000. Added 3,000 robots. To continue, run the command \
+                again with --on-conflict skip.\n";
     assert_eq!(stopped_by(Signal::INT), (stderr.to_owned(), Some(130)));
     assert_eq!(stopped_by(Signal::TERM), (stderr.to_owned(), Some(143)));
 }
@@ -79,16 +77,14 @@ fn interrupted_atomic_import_stores_nothing() {
     sandbox.add([]);
     let mut child = start_import(&sandbox, &["--atomic"]);
     write_robots(&mut child, 0..3000);
-    let mut input = child.stdin.take();
     // It reads the rest of the pipe, and the signal arrives before or after that.
     thread::sleep(Duration::from_millis(200));
     send(Signal::INT, &child);
     let output = child.wait_with_output().unwrap();
-    drop(input.take());
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.ends_with(": nothing was stored\n"), "{stderr}");
+    assert!(stderr.contains("; nothing was stored."), "{stderr}");
     assert!(sandbox.open("robots.db").list().unwrap().is_empty());
 }
 
@@ -113,7 +109,7 @@ fn interrupted_import_stored_what_it_reports() {
     assert_eq!(output.status.code(), Some(130));
     let stderr = String::from_utf8(output.stderr).unwrap();
     let rest = stderr.strip_prefix("Stopped at line ").unwrap();
-    let (line, rest) = rest.split_once(": ").unwrap();
+    let (line, rest) = rest.split_once(". Added ").unwrap();
     let added = rest.split(' ').next().unwrap().replace(',', "");
     assert_eq!(line, added, "{stderr}");
     let added: usize = added.parse().unwrap();

@@ -154,7 +154,7 @@ fn damaged_backup_is_not_restored() {
     for (file, message) in [
         (
             "half.db",
-            "the backup 'half.db' is damaged; choose another one: file: ",
+            "the backup 'half.db' is damaged; choose another one",
         ),
         ("rules.db", "the backup 'rules.db' is damaged"),
         ("text.db", "'text.db'"),
@@ -209,7 +209,7 @@ fn backup_is_restored_to_files_only() {
     let sandbox = with_backup();
     for database in ["memory:", "postgres://user:secret@host/robots"] {
         let restore = format!("restore copy.db --database={database}");
-        let remedy = "robot-cli copy --from sqlite://FILE --to URL";
+        let remedy = "restore it to a file, and copy that to the database";
         let error = sandbox.reports(&restore, 1, &[remedy]);
         assert!(!error.contains("secret"), "{error}");
     }

@@ -79,9 +79,9 @@ fn count_and_summary_are_printed() {
         ("search hal --ignore-case --count", "1\n"),
         (
             "summary --type virtual",
-            "TYPE          DECADE      ROBOTS\n\
-             virtual           0s           1\n\
-             all                            1\n",
+            "TYPE     DECADE  COUNT\n\
+             virtual  0s          1\n\
+             all                  1\n",
         ),
         (
             "summary --containing hal --ignore-case --format csv",
@@ -89,11 +89,11 @@ fn count_and_summary_are_printed() {
         ),
         (
             "summary --by type --year-to 1977",
-            "TYPE            ROBOTS\n\
-             droid                1\n\
-             mechanical           1\n\
-             virtual              1\n\
-             all                  3\n",
+            "TYPE        COUNT\n\
+             droid           1\n\
+             mechanical      1\n\
+             virtual         1\n\
+             all             3\n",
         ),
         (
             "summary --by type --where type=virtual --format json",
@@ -114,13 +114,13 @@ fn wrong_values_are_usage_errors() {
     for (arguments, message) in [
         (
             "list --type toaster",
-            "the type is one of: droid, mechanical, virtual",
+            "type must be one of: droid, mechanical, virtual",
         ),
         (
             "list --sort price",
             "the order is name, -name, year, -year, id or -id",
         ),
-        ("list --year-from x", "a year is an integer from 0"),
+        ("list --year-from x", "year_from must be an integer from 0"),
         ("export --fields=name,colour", "'colour'"),
         ("list --where year=1 --year-to 2", "exclude each other"),
         ("list --where name=a --where name=b", "exclude each other"),

@@ -198,7 +198,8 @@ impl From<Violation> for Error {
     }
 }
 
-/// Why a catalogue could not be opened. Each message says what to do.
+/// Why a catalogue could not be opened. Each message says what to do. A text without a name is the database,
+/// without credentials.
 ///
 /// ```
 /// use robot_core::OpenError;
@@ -212,7 +213,7 @@ impl From<Violation> for Error {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No store has URLs with this scheme.
+    /// No store of this build has URLs with this scheme.
     #[error("no store has URLs that begin with '{scheme}'; this program opens {known}")]
     UnknownScheme {
         /// The scheme. The rest of the URL may contain a password and is not repeated.
@@ -220,26 +221,12 @@ pub enum OpenError {
         /// Examples of the URLs that this program opens.
         known: String,
     },
-    /// The store exists, but this program was built without it.
-    #[error(
-        "this program was built without '{scheme}' stores; it opens {known} \
-         (to add them, build it with --features {scheme})"
-    )]
-    NotCompiledIn {
-        /// The cargo feature of robot-core that contains the store.
-        scheme: &'static str,
-        /// Examples of the URLs that this program opens.
-        known: String,
-    },
     /// The URL of a database file has no usable path.
     #[error(
-        "'{url}' names no database file; write it as sqlite://robots.db or \
+        "'{0}' names no database file; write it as sqlite://robots.db or \
          sqlite:///var/lib/robots.db, or memory: to keep robots in memory"
     )]
-    NoPath {
-        /// The URL as given.
-        url: String,
-    },
+    NoPath(String),
     /// The URL of a database server cannot be used. It is not repeated, because a part of it may
     /// be a password.
     #[error(
@@ -279,50 +266,30 @@ pub enum OpenError {
         migration: String,
     },
     /// The database belongs to another program. It was not changed.
-    #[error("the database {database} belongs to another program; use another one")]
-    Foreign {
-        /// The database, without credentials.
-        database: String,
-    },
+    #[error("the database {0} belongs to another program; use another one")]
+    Foreign(String),
     /// A program before version 0.1.0 created the database. It was not changed.
     #[error(
-        "a version before 0.1.0 created the database {database}; export the robots with the program of \
-         that version ('robot-cli export'), and import them into a new catalogue"
+        "a version before 0.1.0 created the database {0}; export the robots with the program of that version \
+         ('robot-cli export'), and import them into a new catalogue"
     )]
-    Prerelease {
-        /// The database, without credentials.
-        database: String,
-    },
+    Prerelease(String),
     /// A copy into the database is not complete: see [`Preparation::BeginCopy`](crate::Preparation::BeginCopy).
     #[error(
-        "the database {database} is the target of a copy that is running or was stopped; if it was \
+        "the database {0} is the target of a copy that is running or was stopped; if it was \
          stopped, delete the file, or drop the tables robots, robots_definition and __diesel_schema_migrations, and \
          copy again"
     )]
-    IncompleteCopy {
-        /// The database, without credentials.
-        database: String,
-    },
+    IncompleteCopy(String),
     /// The file does not exist, and the options say not to create it.
-    #[error("there is no database {database}; check its path")]
-    Missing {
-        /// The database.
-        database: String,
-    },
+    #[error("there is no database {0}; check its path")]
+    Missing(String),
     /// The disk has no room to create or prepare the database.
-    #[error("the disk of the database {database} is full; free space on it and try again")]
-    DiskFull {
-        /// The database, without credentials.
-        database: String,
-    },
+    #[error("the disk of the database {0} is full; free space on it and try again")]
+    DiskFull(String),
     /// Another program has locked the database.
-    #[error(
-        "the database {database} is locked by another program; try again when that has finished"
-    )]
-    Busy {
-        /// The database, without credentials.
-        database: String,
-    },
+    #[error("the database {0} is locked by another program; try again when that has finished")]
+    Busy(String),
     /// The database cannot be opened, read or prepared.
     #[error("cannot open the database {database}: {cause}; {remedy}")]
     Unusable {
@@ -347,6 +314,6 @@ impl OpenError {
     /// ```
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Busy { .. } | Self::Unreachable { .. })
+        matches!(self, Self::Busy(_) | Self::Unreachable { .. })
     }
 }

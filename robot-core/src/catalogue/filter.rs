@@ -162,6 +162,23 @@ impl Filter {
         self
     }
 
+    /// Whether it has a condition that excludes this one: a value and a range do, and two values of a condition that
+    /// is not [repeatable](Condition::is_repeatable).
+    #[must_use]
+    pub fn excludes(&self, condition: Condition) -> bool {
+        let mut fields = self.fields.iter();
+        let Some(range) = fields.find(|range| range.field == condition.field()) else {
+            return false;
+        };
+        let has_value = !range.any_of.is_empty();
+        let (has_from, has_to) = (range.from.is_some(), range.to.is_some());
+        match condition.comparison() {
+            Comparison::Is => has_from || has_to || (has_value && !condition.is_repeatable()),
+            Comparison::From => has_from || has_value,
+            Comparison::To => has_to || has_value,
+        }
+    }
+
     /// The conditions for a field. Those for ids are first, because no other index finds fewer robots.
     fn field(&mut self, field: Field) -> &mut FieldFilter {
         let index = self.fields.iter().position(|one| one.field == field);

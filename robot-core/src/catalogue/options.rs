@@ -56,7 +56,7 @@ pub struct OpenOptions {
     /// let folder = tempfile::tempdir()?;
     /// let url = format!("sqlite://{}/robots.db", folder.path().display());
     /// let options = OpenOptions { must_exist: true, ..OpenOptions::default() };
-    /// assert!(matches!(options.open(&url), Err(OpenError::Missing { .. })));
+    /// assert!(matches!(options.open(&url), Err(OpenError::Missing(_))));
     /// # }
     /// # std::io::Result::Ok(())
     /// ```
@@ -103,7 +103,7 @@ pub enum Preparation {
     /// let options = |preparation| OpenOptions { preparation, ..OpenOptions::default() };
     /// let target = options(Preparation::BeginCopy).open(&url)?;
     /// target.add(Draft::new("Marvin", "droid", 1978))?;
-    /// assert!(matches!(open(&url), Err(OpenError::IncompleteCopy { .. })));
+    /// assert!(matches!(open(&url), Err(OpenError::IncompleteCopy(_))));
     ///
     /// options(Preparation::EndCopy).open(&url)?;
     /// assert_eq!(open(&url)?.list()?.len(), 1);

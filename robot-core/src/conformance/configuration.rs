@@ -24,8 +24,8 @@ use crate::{
 pub struct Configuration {
     /// See [`ApiSettings::behaviour`].
     pub behaviour: Behaviour,
-    /// See [`ApiSettings::body_deadline`]. Shorter in cases that wait for it, so that they take less time. A
-    /// frontend that cannot configure it passes with the contract's as well.
+    /// See [`BodyLimits::deadline`](crate::http::BodyLimits::deadline). Shorter in cases that wait for it, so that
+    /// they take less time. A frontend that cannot configure it passes with the contract's as well.
     pub body_deadline: Duration,
 }
 
@@ -33,11 +33,11 @@ impl Configuration {
     /// The contract over this catalogue.
     #[must_use]
     pub fn api(self, catalogue: Arc<dyn Catalogue>) -> Api {
-        let settings = ApiSettings {
+        let mut settings = ApiSettings {
             behaviour: self.behaviour,
-            body_deadline: self.body_deadline,
             ..ApiSettings::default()
         };
+        settings.body_limits.deadline = self.body_deadline;
         Api::with_settings(catalogue, settings)
     }
 }

@@ -224,7 +224,7 @@ fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
 }
 
 /// Creates the indexes of a definition that do not exist.
-async fn create_indexes<C: Dialect>(
+pub(super) async fn create_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
 ) -> QueryResult<()> {

@@ -168,7 +168,7 @@ fn count_applied<C: Migrate>(
         .iter()
         .any(|name| name == "__diesel_schema_migrations")
     {
-        return Err(OpenError::Foreign { database }.into());
+        return Err(OpenError::Foreign(database).into());
     }
     let applied = connection.texts("SELECT version FROM __diesel_schema_migrations")?;
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
@@ -176,9 +176,9 @@ fn count_applied<C: Migrate>(
         return Ok(applied.len());
     };
     let error = if applied.contains(&PRERELEASE.into()) {
-        OpenError::Prerelease { database }
+        OpenError::Prerelease(database)
     } else if *unknown == INCOMPLETE_COPY.into() {
-        OpenError::IncompleteCopy { database }
+        OpenError::IncompleteCopy(database)
     } else if known.iter().any(|version| applied.contains(version)) {
         let migration = unknown.to_string();
         OpenError::TooNew {
@@ -187,7 +187,7 @@ fn count_applied<C: Migrate>(
         }
     } else {
         // Every program that uses Diesel has a table of this name.
-        OpenError::Foreign { database }
+        OpenError::Foreign(database)
     };
     Err(error.into())
 }

@@ -6,7 +6,6 @@ use std::{
 };
 
 use super::token::{AccessToken, Permission, TokenName, fingerprint, hash};
-use crate::model::listed;
 
 /// The permissions of all clients. Clones share them, so that [`replace`](Self::replace) also affects
 /// the [`Api`](super::Api) that has a clone.
@@ -75,7 +74,7 @@ impl Access {
     /// let access = Access::default();
     /// let clone = access.clone();
     /// access.replace(&Access::new(Vec::new(), Some(Permission::Read)));
-    /// assert_eq!(clone.to_string(), "anyone may read, no client may write and define");
+    /// assert_eq!(clone.to_string(), "read: anyone, write: 0 token(s), define: 0 token(s)");
     /// ```
     pub fn replace(&self, other: &Self) {
         let rules = other.rules();
@@ -100,57 +99,46 @@ impl Access {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Checks the credentials of a request (the header `Authorization`); see [`Rules::check`].
-    pub(super) fn check(
-        &self,
-        credentials: Option<&str>,
-        needed: Permission,
-    ) -> (SentToken, Result<(), AccessError>) {
+    /// The client that sent these credentials (the header `Authorization`). They are ignored if there are no tokens.
+    pub(super) fn client(&self, credentials: Option<&str>) -> Client {
         let rules = self.rules();
-        let presented = credentials.filter(|_| !rules.tokens.is_empty());
-        let Some(text) = presented.and_then(bearer) else {
-            let is_permitted = rules.anonymous >= Some(needed);
-            let permitted = is_permitted.then_some(()).ok_or(AccessError::NoToken);
-            return (SentToken::default(), permitted);
+        let sent = credentials.filter(|_| !rules.tokens.is_empty());
+        let Some(text) = sent.and_then(bearer) else {
+            return Client::Anonymous(rules.anonymous);
         };
         let hash = hash(text);
-        let token = rules.find(&hash);
-        let sent = SentToken {
-            name: token.and_then(|token| token.name.clone()),
-            unknown: token.is_none().then(|| fingerprint(&hash)),
-        };
-        let permitted = match token {
-            None => Err(AccessError::UnknownToken),
-            Some(token) if token.permission < needed => Err(AccessError::Insufficient(needed)),
-            Some(_) => Ok(()),
-        };
-        (sent, permitted)
+        match rules.find(&hash) {
+            Some(token) => Client::Known(token.permission, token.name.clone()),
+            None => Client::Unknown(fingerprint(&hash)),
+        }
     }
 }
 
-/// The token of a request, as logs show it.
-#[derive(Debug, Default)]
-pub(super) struct SentToken {
-    /// The name of a known token, also of one that permits too little.
-    pub(super) name: Option<TokenName>,
-    /// The [fingerprint](AccessToken::fingerprint) of an unknown token.
-    pub(super) unknown: Option<String>,
+/// The client that sent a request, by its token.
+#[derive(Debug)]
+pub(super) enum Client {
+    /// A client without a token, and its permission.
+    Anonymous(Option<Permission>),
+    /// The permission and the name of its token.
+    Known(Permission, Option<TokenName>),
+    /// The [fingerprint](AccessToken::fingerprint) of its token, which is not known.
+    Unknown(String),
+}
+
+impl Client {
+    /// An error unless the client has this permission.
+    pub(super) fn check(&self, needed: Permission) -> Result<(), AccessError> {
+        match self {
+            Self::Anonymous(permission) if *permission >= Some(needed) => Ok(()),
+            Self::Anonymous(_) => Err(AccessError::NoToken),
+            Self::Known(permission, _) if *permission >= needed => Ok(()),
+            Self::Known(..) => Err(AccessError::Insufficient(needed)),
+            Self::Unknown(_) => Err(AccessError::UnknownToken),
+        }
+    }
 }
 
 impl Rules {
-    /// The clients that have a permission.
-    fn holders(&self, needed: Permission) -> String {
-        if self.anonymous >= Some(needed) {
-            return "anyone".to_owned();
-        }
-        let permitting = |token: &&AccessToken| token.permission >= needed;
-        match self.tokens.iter().filter(permitting).count() {
-            0 => "no client".to_owned(),
-            1 => "holders of 1 token".to_owned(),
-            count => format!("holders of {count} tokens"),
-        }
-    }
-
     /// The token with this hash that permits most, if it is known.
     ///
     /// The comparison need not take constant time: its duration reveals at most how many leading
@@ -162,15 +150,18 @@ impl Rules {
 }
 
 impl fmt::Display for Access {
-    /// Which clients have each permission: `anyone may read, holders of 2 tokens may write and define`.
+    /// The number of tokens that give each permission: `read: anyone, write: 2 token(s), define: 0 token(s)`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rules = self.rules();
-        let held = Permission::ALL.map(|needed| (rules.holders(needed), needed.name()));
-        let groups = held.chunk_by(|one, next| one.0 == next.0).map(|group| {
-            let names: Vec<_> = group.iter().map(|(_, name)| *name).collect();
-            format!("{} may {}", group[0].0, listed(&names, "and"))
+        let holders = Permission::ALL.map(|needed| {
+            if rules.anonymous >= Some(needed) {
+                return format!("{needed}: anyone");
+            }
+            let tokens = rules.tokens.iter();
+            let count = tokens.filter(|token| token.permission >= needed).count();
+            format!("{needed}: {count} token(s)")
         });
-        formatter.write_str(&groups.collect::<Vec<_>>().join(", "))
+        formatter.write_str(&holders.join(", "))
     }
 }
 
@@ -216,7 +207,7 @@ mod tests {
         credentials: Option<&str>,
         needed: Permission,
     ) -> Result<(), AccessError> {
-        access.check(credentials, needed).1
+        access.client(credentials).check(needed)
     }
 
     fn access(anonymous: Option<Permission>) -> Access {
@@ -239,34 +230,25 @@ mod tests {
     }
 
     #[test]
-    fn check_returns_the_name_of_the_token() {
+    fn client_is_named_by_its_token() {
         let named = AccessToken::of(READER, Permission::Read).named("ci".parse().unwrap());
         let unnamed = AccessToken::of(WRITER, Permission::Write);
+        let revoked = AccessToken::of("robots_revoked", Permission::Read).fingerprint();
         let access = Access::new(vec![named, unnamed], Some(Permission::Read));
-        let name = |credentials, needed| {
-            let token = access.check(credentials, needed).0;
-            token.name.map(|name| name.to_string())
-        };
-        let reader = Some("Bearer robots_reader");
-        assert_eq!(name(reader, Permission::Read).as_deref(), Some("ci"));
-        // The request is rejected, and its client known.
-        assert_eq!(name(reader, Permission::Write).as_deref(), Some("ci"));
-        for other in [None, Some("Bearer robots_writer"), Some("Bearer x")] {
-            assert_eq!(name(other, Permission::Read), None);
-        }
-    }
-
-    #[test]
-    fn check_returns_the_fingerprint_of_an_unknown_token() {
-        let access = access(None);
-        let unknown = |credentials| access.check(credentials, Permission::Read).0.unknown;
-        let revoked = AccessToken::of("robots_revoked", Permission::Read);
-        assert_eq!(
-            unknown(Some("Bearer robots_revoked")),
-            Some(revoked.fingerprint())
-        );
-        for other in [None, Some("Bearer robots_writer"), Some("Basic x")] {
-            assert_eq!(unknown(other), None);
+        for (credentials, expected) in [
+            (
+                Some("Bearer robots_reader"),
+                "Known(Read, Some(TokenName(\"ci\")))",
+            ),
+            (Some("Bearer robots_writer"), "Known(Write, None)"),
+            (
+                Some("Bearer robots_revoked"),
+                &format!("Unknown({revoked:?})"),
+            ),
+            (Some("Basic x"), "Anonymous(Some(Read))"),
+            (None, "Anonymous(Some(Read))"),
+        ] {
+            assert_eq!(format!("{:?}", access.client(credentials)), expected);
         }
     }
 
@@ -349,22 +331,25 @@ mod tests {
         let reader = || AccessToken::of(READER, Permission::Read);
         let writer = || AccessToken::of(WRITER, Permission::Write);
         for (access, text) in [
-            (Access::default(), "anyone may read, write and define"),
+            (
+                Access::default(),
+                "read: anyone, write: anyone, define: anyone",
+            ),
             (
                 access(None),
-                "holders of 2 tokens may read, holders of 1 token may write, no client may define",
+                "read: 2 token(s), write: 1 token(s), define: 0 token(s)",
             ),
             (
                 access(Some(Permission::Read)),
-                "anyone may read, holders of 1 token may write, no client may define",
+                "read: anyone, write: 1 token(s), define: 0 token(s)",
             ),
             (
                 Access::new(vec![writer(), writer()], None),
-                "holders of 2 tokens may read and write, no client may define",
+                "read: 2 token(s), write: 2 token(s), define: 0 token(s)",
             ),
             (
                 Access::new(vec![reader()], None),
-                "holders of 1 token may read, no client may write and define",
+                "read: 1 token(s), write: 0 token(s), define: 0 token(s)",
             ),
         ] {
             assert_eq!(access.to_string(), text);

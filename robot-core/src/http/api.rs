@@ -3,23 +3,22 @@
 use std::{
     fmt,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use ::http::{HeaderMap, header::HOST, request::Parts};
 
 use super::{
-    access::Access, behaviour::Behaviour, body_timer::StreamLimits, exchange::Exchange, headers,
-    host::Hosts, origin::Origin, request_body::BODY_DEADLINE, response::Response,
-    token::Permission,
+    access::Access, behaviour::Behaviour, body_timer::BodyLimits, exchange::Exchange, headers,
+    host::Hosts, origin::Origin, response::Response, token::Permission,
 };
 use crate::{
     catalogue::Catalogue,
     model::{Definition, Revision},
 };
 
-/// The settings of an [`Api`].
-#[derive(Debug, Clone)]
+/// The settings of an [`Api`]. By default, it is at `/api/robots` and `/v1/robots`, for every host name and every
+/// client except pages of other origins.
+#[derive(Debug, Clone, Default)]
 pub struct ApiSettings {
     /// The behaviour of `/api`: A by default.
     pub behaviour: Behaviour,
@@ -29,30 +28,12 @@ pub struct ApiSettings {
     pub access: Access,
     /// Pages of these origins may send changes and read the replies (CORS).
     pub origins: Vec<Origin>,
-    /// How long a frontend waits for a body: see [`Exchange::body_deadline`].
-    pub body_deadline: Duration,
-    /// The time limits of imports.
-    pub stream_limits: StreamLimits,
+    /// How long a frontend waits for bodies.
+    pub body_limits: BodyLimits,
     /// The APIs that are served. Both by default.
     pub apis: Apis,
     /// The base path: `/base` for `/base/api/robots`. A slash at its end is ignored.
     pub base: String,
-}
-
-impl Default for ApiSettings {
-    /// At `/api/robots` and `/v1/robots`, for every host name and every client except pages of other origins.
-    fn default() -> Self {
-        Self {
-            behaviour: Behaviour::default(),
-            hosts: Hosts::default(),
-            access: Access::default(),
-            origins: Vec::new(),
-            body_deadline: BODY_DEADLINE,
-            stream_limits: StreamLimits::default(),
-            apis: Apis::default(),
-            base: String::new(),
-        }
-    }
 }
 
 impl ApiSettings {
@@ -188,10 +169,9 @@ impl Api {
     /// ```
     #[must_use]
     pub fn public_definition(&self) -> Option<Arc<Definition>> {
-        let (_, permitted) = self.service.settings.access.check(None, Permission::Read);
-        permitted
-            .is_ok()
-            .then(|| self.service.catalogue.definition())
+        let client = self.service.settings.access.client(None);
+        let is_permitted = client.check(Permission::Read).is_ok();
+        is_permitted.then(|| self.service.catalogue.definition())
     }
 }
 

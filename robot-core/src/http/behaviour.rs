@@ -1,8 +1,9 @@
 //! The behaviours: the two of the contract, which differ only in status codes, and that of `/v1`.
 
-use std::{fmt, num::NonZeroUsize, str::FromStr};
+use std::{fmt, num::NonZeroUsize};
 
 use ::http::StatusCode;
+use serde::Deserialize;
 
 /// How requests are answered (`docs/contract.md`, "Behaviours A and B").
 ///
@@ -10,24 +11,27 @@ use ::http::StatusCode;
 /// use std::sync::Arc;
 /// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, Behaviour}};
 ///
-/// for (behaviour, status) in [("A", 201), ("B", 200)] {
-///     let settings = ApiSettings { behaviour: behaviour.parse()?, ..ApiSettings::default() };
+/// for (behaviour, status) in [(Behaviour::A, 201), (Behaviour::B, 200)] {
+///     let settings = ApiSettings { behaviour, ..ApiSettings::default() };
 ///     let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 ///     let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
 ///     let request = http::Request::post("/api/robots").body(body)?;
 ///     assert_eq!(api.handle(request).status(), status);
 /// }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # http::Result::Ok(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub enum Behaviour {
     /// The current one: 201 for a created robot, 409 for a violated rule.
     #[default]
+    #[serde(alias = "a")]
     A,
     /// The older one: 200 and 500.
+    #[serde(alias = "b")]
     B,
     /// That of `/v1`, whatever the settings are: a robot is returned itself, with all fields, and failures
     /// are problem details (RFC 9457).
+    #[serde(skip)]
     C,
 }
 
@@ -63,32 +67,6 @@ impl Behaviour {
 
 impl fmt::Display for Behaviour {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::A => "A",
-            Self::B => "B",
-            Self::C => "C",
-        })
-    }
-}
-
-/// A text is not a [`Behaviour`].
-///
-/// ```
-/// let error = "C".parse::<robot_core::http::Behaviour>().unwrap_err();
-/// assert_eq!(error.to_string(), "the behaviour is A (current) or B (older), not 'C'");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the behaviour is A (current) or B (older), not '{0}'")]
-pub struct ParseBehaviourError(String);
-
-impl FromStr for Behaviour {
-    type Err = ParseBehaviourError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "A" | "a" => Ok(Self::A),
-            "B" | "b" => Ok(Self::B),
-            _ => Err(ParseBehaviourError(text.to_owned())),
-        }
+        fmt::Debug::fmt(self, formatter)
     }
 }

@@ -1,39 +1,45 @@
-//! Time limits of a streamed body, so that a slow client does not occupy a thread for ever.
+//! Time limits of bodies, so that a slow client does not occupy a thread for ever.
 
 use std::time::Duration;
+
+use super::request_body::BODY_DEADLINE;
 
 /// The time before the minimum rate applies, so that a client may start slowly.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The time limits of a streamed body, besides
-/// [`body_deadline`](super::ApiSettings::body_deadline) for each piece. Only time that the service waits for the client counts, so a slow store does not shorten it.
+/// The time limits of bodies. Only time that the service waits for the client counts, so a slow store does not
+/// shorten it.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
-/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, StreamLimits}};
+/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, BodyLimits}};
 ///
-/// let mut stream_limits = StreamLimits::default();
-/// stream_limits.timeout = Duration::from_secs(600);
-/// let settings = ApiSettings { stream_limits, ..ApiSettings::default() };
+/// let mut body_limits = BodyLimits::default();
+/// body_limits.timeout = Duration::from_secs(600);
+/// let settings = ApiSettings { body_limits, ..ApiSettings::default() };
 /// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct StreamLimits {
-    /// The maximum time for the whole body. Too short, and large imports over slow networks fail; too
+pub struct BodyLimits {
+    /// The maximum time for a body that is not streamed, and for each piece of one that is: see
+    /// [`Exchange::body_deadline`](super::Exchange::body_deadline).
+    pub deadline: Duration,
+    /// The maximum time for a whole streamed body. Too short, and large imports over slow networks fail; too
     /// long, and slow clients keep others from importing.
     pub timeout: Duration,
-    /// The minimum average rate in bytes per second, after the first 20 seconds; 0 for none. Too low,
-    /// and clients that send hardly anything occupy a thread until the timeout; too high, and imports
+    /// The minimum average rate of a streamed body in bytes per second, after the first 20 seconds; 0 for none.
+    /// Too low, and clients that send hardly anything occupy a thread until the timeout; too high, and imports
     /// over slow networks fail.
     pub minimum_rate: u32,
 }
 
-impl Default for StreamLimits {
-    /// One hour, which suffices for the largest body at 2.4 Mbit/s, and 1,000 bytes per second, which
-    /// every modem exceeds.
+impl Default for BodyLimits {
+    /// The deadline of the contract; one hour, which suffices for the largest body at 2.4 Mbit/s; and 1,000 bytes
+    /// per second, which every modem exceeds.
     fn default() -> Self {
         Self {
+            deadline: BODY_DEADLINE,
             timeout: Duration::from_secs(60 * 60),
             minimum_rate: 1000,
         }
@@ -59,17 +65,14 @@ impl Default for StreamLimits {
 /// ```
 #[derive(Debug, Clone)]
 pub struct BodyTimer {
-    /// The timeout for each piece.
-    deadline: Duration,
-    limits: StreamLimits,
+    limits: BodyLimits,
     waited: Duration,
     received: u64,
 }
 
 impl BodyTimer {
-    pub(super) fn new(deadline: Duration, limits: StreamLimits) -> Self {
+    pub(super) fn new(limits: BodyLimits) -> Self {
         Self {
-            deadline,
             limits,
             waited: Duration::ZERO,
             received: 0,
@@ -80,16 +83,13 @@ impl BodyTimer {
     /// [`BodyError::TooSlow`](super::BodyError::TooSlow).
     #[must_use]
     pub fn next_timeout(&self) -> Duration {
-        let StreamLimits {
-            timeout,
-            minimum_rate,
-        } = self.limits;
-        let by_rate = match minimum_rate {
-            0 => timeout,
+        let limits = self.limits;
+        let by_rate = match limits.minimum_rate {
+            0 => limits.timeout,
             rate => GRACE.saturating_add(Duration::from_secs(self.received / u64::from(rate))),
         };
-        let left = timeout.min(by_rate).saturating_sub(self.waited);
-        left.min(self.deadline)
+        let left = limits.timeout.min(by_rate).saturating_sub(self.waited);
+        left.min(limits.deadline)
     }
 
     /// Records a piece of this many bytes, and how long the frontend waited for it.
@@ -104,14 +104,12 @@ impl BodyTimer {
 mod tests {
     use super::*;
 
-    const DEADLINE: Duration = Duration::from_secs(10);
-
     fn timer(seconds: u64, rate: u32) -> BodyTimer {
-        let limits = StreamLimits {
+        BodyTimer::new(BodyLimits {
+            deadline: BODY_DEADLINE,
             timeout: Duration::from_secs(seconds),
             minimum_rate: rate,
-        };
-        BodyTimer::new(DEADLINE, limits)
+        })
     }
 
     /// The seconds until a client times out that sends a piece of this size every second.
@@ -137,13 +135,13 @@ mod tests {
         for _ in 0..1_000_000 {
             timer.record(Duration::ZERO, 65_536);
         }
-        assert_eq!(timer.next_timeout(), DEADLINE);
+        assert_eq!(timer.next_timeout(), BODY_DEADLINE);
     }
 
     #[test]
     fn pause_after_much_data_is_limited_by_the_deadline() {
         let mut timer = timer(3600, 1000);
         timer.record(Duration::from_secs(1), 1_000_000);
-        assert_eq!(timer.next_timeout(), DEADLINE);
+        assert_eq!(timer.next_timeout(), BODY_DEADLINE);
     }
 }

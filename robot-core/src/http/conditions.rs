@@ -1,11 +1,12 @@
 //! Conditional requests (RFC 9110, section 13): a robot's revision as its entity tag.
 
-use ::http::{
-    HeaderMap,
-    header::{IF_MATCH, IF_NONE_MATCH},
-};
+use ::http::{HeaderMap, StatusCode, header::ETAG};
 
-use super::{failure::Failure, headers::value};
+use super::{
+    failure::Failure,
+    headers::{split_unquoted, value},
+    response::{self, Response},
+};
 use crate::model::Revision;
 
 /// The conditions of a request. The default has none.
@@ -28,33 +29,47 @@ impl Conditions {
     /// The conditions of a `GET`. A malformed `If-None-Match` is ignored: the whole robot is always a
     /// correct answer.
     pub(super) fn of_read(headers: &HeaderMap) -> Result<Self, Failure> {
-        let if_none_match = value(headers, IF_NONE_MATCH).and_then(|tags| Tags::parse(&tags));
         Ok(Self {
-            if_match: tags("If-Match", value(headers, IF_MATCH).as_deref())?,
-            if_none_match,
+            if_match: tags(headers, "If-Match")?,
+            if_none_match: tags(headers, "If-None-Match").unwrap_or_default(),
         })
     }
 
     /// The conditions of a change.
     pub(super) fn of_change(headers: &HeaderMap) -> Result<Self, Failure> {
         Ok(Self {
-            if_match: tags("If-Match", value(headers, IF_MATCH).as_deref())?,
-            if_none_match: tags("If-None-Match", value(headers, IF_NONE_MATCH).as_deref())?,
+            if_match: tags(headers, "If-Match")?,
+            if_none_match: tags(headers, "If-None-Match")?,
         })
     }
 
     /// Whether `If-None-Match` lists the revision: a client that reads has this state already.
-    pub(super) fn excludes(&self, revision: Revision) -> bool {
+    fn excludes(&self, revision: Revision) -> bool {
         let tags = self.if_none_match.as_ref();
         tags.is_some_and(|tags| tags.include(revision))
     }
 
     /// An error if `If-Match` does not list the revision.
-    pub(super) fn match_revision(&self, revision: Revision) -> Result<(), Failure> {
+    fn match_revision(&self, revision: Revision) -> Result<(), Failure> {
         match &self.if_match {
             Some(tags) if !tags.include(revision) => Err(Failure::Stale),
             _ => Ok(()),
         }
+    }
+
+    /// The reply to a `GET` of what has this revision: its JSON, unless the client has it already.
+    pub(super) fn reply(
+        &self,
+        revision: Revision,
+        json: impl FnOnce() -> Vec<u8>,
+    ) -> Result<Response, Failure> {
+        self.match_revision(revision)?;
+        let response = if self.excludes(revision) {
+            response::whole(StatusCode::NOT_MODIFIED, Vec::new())
+        } else {
+            response::ok(json())
+        };
+        Ok(tagged(response, revision))
     }
 
     /// An error unless a robot with this revision may be changed. `If-Match` is compared first.
@@ -75,22 +90,22 @@ impl Conditions {
     }
 }
 
-/// The entity tag of a revision.
-pub(super) fn etag(revision: Revision) -> String {
-    format!("\"{revision}\"")
+/// A response with a revision.
+pub(super) fn tagged(mut response: Response, revision: Revision) -> Response {
+    let etag = format!("\"{revision}\"");
+    response::set(response.headers_mut(), ETAG, etag);
+    response
 }
 
-fn tags(name: &str, value: Option<&str>) -> Result<Option<Tags>, Failure> {
-    let Some(value) = value else {
-        return Ok(None);
-    };
-    let tags = Tags::parse(value).ok_or_else(|| {
-        let message = format!(
-            "{name} is malformed; send an ETag of the service with its quotation marks, such as \"3\""
-        );
-        Failure::Malformed(vec![message.into()])
+fn tags(headers: &HeaderMap, name: &str) -> Result<Option<Tags>, Failure> {
+    let tags = value(headers, name).map(|value| {
+        Tags::parse(&value).ok_or_else(|| {
+            Failure::malformed(format!(
+                "{name} is malformed; send an ETag of the service with its quotation marks, such as \"3\""
+            ))
+        })
     });
-    tags.map(Some)
+    tags.transpose()
 }
 
 impl Tags {
@@ -99,29 +114,19 @@ impl Tags {
     /// `W/` is ignored. `If-Match` would have to reject weak tags, but a proxy that compresses
     /// replies weakens ours, and they still name the revision.
     fn parse(value: &str) -> Option<Self> {
-        let mut rest = value.trim_matches(WHITE_SPACE);
-        if rest == "*" {
+        if value.trim_matches(WHITE_SPACE) == "*" {
             return Some(Self::Any);
         }
-        let (mut revisions, mut is_list) = (Vec::new(), false);
-        while !rest.is_empty() {
-            if let Some(after) = rest.strip_prefix(',') {
-                rest = after.trim_start_matches(WHITE_SPACE);
-                continue;
-            }
-            let quoted = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"')?;
-            let (tag, after) = quoted.split_once('"')?;
-            if tag.contains(|character: char| character == ' ' || character.is_ascii_control()) {
-                return None;
-            }
-            revisions.extend(tag.parse::<Revision>());
-            is_list = true;
-            rest = after.trim_start_matches(WHITE_SPACE);
-            if !rest.is_empty() && !rest.starts_with(',') {
-                return None;
-            }
-        }
-        is_list.then_some(Self::Listed(revisions))
+        let tags = split_unquoted(value, ',').map(|tag| tag.trim_matches(WHITE_SPACE));
+        let revisions = tags.filter(|tag| !tag.is_empty()).map(|tag| {
+            let quoted = tag.strip_prefix("W/").unwrap_or(tag).strip_prefix('"')?;
+            let text = quoted.strip_suffix('"')?;
+            let is_invalid =
+                |character: char| matches!(character, '"' | ' ') || character.is_ascii_control();
+            (!text.contains(is_invalid)).then(|| text.parse::<Revision>().ok())
+        });
+        let revisions = revisions.collect::<Option<Vec<_>>>()?;
+        (!revisions.is_empty()).then(|| Self::Listed(revisions.into_iter().flatten().collect()))
     }
 
     fn include(&self, revision: Revision) -> bool {

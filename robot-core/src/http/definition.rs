@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use ::http::StatusCode;
-
 use super::{
     conditions::Conditions,
     failure::Failure,
     render,
-    reply::{Reply, tagged},
-    response,
+    reply::Reply,
     route::{Call, Started},
 };
 use crate::{
@@ -19,15 +16,10 @@ use crate::{
 
 /// `GET`: the document, with all properties of all fields.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let conditions = Conditions::of_read(call.headers())?;
-    let revision = call.definition.revision();
-    conditions.match_revision(revision)?;
-    let response = if conditions.excludes(revision) {
-        response::whole(StatusCode::NOT_MODIFIED, Vec::new())
-    } else {
-        response::ok(render::json(&*call.definition))
-    };
-    Ok(Pending::ready(Ok(tagged(response, revision))))
+    let definition = &call.definition;
+    let response = Conditions::of_read(call.headers())?
+        .reply(definition.revision(), || render::json(&**definition))?;
+    Ok(Pending::ready(Ok(response)))
 }
 
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.

@@ -16,14 +16,14 @@ use ::http::{
 };
 
 use super::{
-    access::SentToken,
-    api::Service,
+    access::Client,
+    api::{ApiSettings, Service},
     behaviour::Behaviour,
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
     headers, origin, parameters,
-    request_body::{self, BodyError, Pieces},
+    request_body::{self, BODY_LIMIT, BodyError, Pieces},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, Handler, Operation, Route, Started},
@@ -55,18 +55,11 @@ pub struct Exchange {
     context: ResponseContext,
     /// `None` if the path is unknown.
     route: Option<&'static Route>,
-    /// The client's token.
-    token: SentToken,
-    /// How the request is answered, or why it is rejected whatever its body is.
-    admitted: Result<Admitted, Failure>,
-}
-
-/// A request that may be executed.
-struct Admitted {
-    route: &'static Route,
     /// The variable segment of the path.
     parameter: Vec<u8>,
-    operation: &'static Operation,
+    client: Client,
+    /// The operation that answers the request, or why it is rejected whatever its body is.
+    admitted: Result<(&'static Route, &'static Operation), Failure>,
 }
 
 /// How a frontend reads the body of a request; see [`Exchange`].
@@ -86,16 +79,19 @@ impl Exchange {
     pub(super) fn new(service: Arc<Service>, head: Parts) -> Self {
         let settings = &service.settings;
         let path = head.uri.path().strip_prefix(settings.base.as_str());
-        let matched = path.and_then(|path| routes::find(settings.apis, path));
-        let route = matched.as_ref().map(|(route, _)| *route);
+        let (route, parameter) = path
+            .and_then(|path| routes::find(settings.apis, path))
+            .unzip();
         let path = route.map_or(path.unwrap_or_default(), |route| route.path);
         let behaviour = settings.behaviour_of(path);
-        let mut token = SentToken::default();
+        let credentials = headers::value(&head.headers, AUTHORIZATION);
+        let client = settings.access.client(credentials.as_deref());
         Self {
             context: ResponseContext::new(&head.headers, behaviour, &settings.origins),
             route,
-            admitted: guarded(|| admit(&service, &head, matched, behaviour, &mut token)),
-            token,
+            parameter: parameter.unwrap_or_default(),
+            admitted: guarded(|| admit(settings, &head, route, behaviour, &client)),
+            client,
             service,
             head,
         }
@@ -119,17 +115,23 @@ impl Exchange {
     }
 
     /// The name of the token that the client sent, for logs and metrics; `None` if the token is
-    /// unknown or has no name, or the request was rejected before its token was checked.
+    /// unknown or has no name.
     #[must_use]
     pub fn token_name(&self) -> Option<&TokenName> {
-        self.token.name.as_ref()
+        match &self.client {
+            Client::Known(_, name) => name.as_ref(),
+            _ => None,
+        }
     }
 
     /// The [fingerprint](super::AccessToken::fingerprint) of a token that is not known, for logs: it was
     /// revoked, or never existed.
     #[must_use]
     pub fn unknown_token(&self) -> Option<&str> {
-        self.token.unknown.as_deref()
+        match &self.client {
+            Client::Unknown(fingerprint) => Some(fingerprint),
+            _ => None,
+        }
     }
 
     /// The id of the request, which the response has in the header `X-Request-Id`, and which log entries
@@ -179,16 +181,13 @@ impl Exchange {
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
     #[must_use]
     pub fn body_deadline(&self) -> Duration {
-        self.service.settings.body_deadline
+        self.service.settings.body_limits.deadline
     }
 
     /// The time limits of a streamed body.
     #[must_use]
     pub fn body_timer(&self) -> BodyTimer {
-        BodyTimer::new(
-            self.service.settings.body_deadline,
-            self.service.settings.stream_limits,
-        )
+        BodyTimer::new(self.service.settings.body_limits)
     }
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
@@ -197,11 +196,11 @@ impl Exchange {
         self.start(|handler, call| match handler {
             Handler::Bodyless(handle) => handle(call),
             Handler::Whole(handle) => {
-                let body = request_body::check(call.headers(), body);
+                let body = request_body::check(call.headers(), body, BODY_LIMIT);
                 handle(call, &body.map_err(Failure::Body)?)
             }
             Handler::Streamed(handle) => {
-                let body = request_body::check_length(call.headers(), body);
+                let body = request_body::check(call.headers(), body, usize::MAX);
                 handle(call, body.map(in_one_piece))
             }
         })
@@ -243,21 +242,22 @@ impl Exchange {
 
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Response> {
         let started = guarded(|| {
-            let admitted = self.admitted.as_ref().map_err(Clone::clone)?;
+            let (route, operation) = self.admitted.clone()?;
             let definition = self.service.catalogue.definition();
             let query = self.head.uri.query().unwrap_or_default();
-            let parameters = admitted.operation.parameters;
+            let parameters = operation.parameters;
             let call = Call {
                 arguments: parameters.read(query, &definition, self.context.is_strict)?,
                 definition,
                 service: &self.service,
                 head: &self.head,
                 context: &self.context,
-                route: admitted.route,
+                client: &self.client,
+                route,
                 routes: routes::of(self.service.settings.apis),
-                parameter: &admitted.parameter,
+                parameter: &self.parameter,
             };
-            run(admitted.operation.handler, &call)
+            run(operation.handler, &call)
         });
         let context = self.context.clone();
         let finish = move |result| context.response(result);
@@ -274,60 +274,39 @@ fn in_one_piece(body: Vec<u8>) -> Pieces {
     Box::new([Ok(body), Ok(Vec::new())].into_iter())
 }
 
-/// Decides whether a request may be executed, and by which handler.
+/// The operation of a request, if it may be executed.
 fn admit(
-    service: &Service,
+    settings: &ApiSettings,
     head: &Parts,
-    matched: Option<(&'static Route, Vec<u8>)>,
+    route: Option<&'static Route>,
     behaviour: Behaviour,
-    token: &mut SentToken,
-) -> Result<Admitted, Failure> {
+    client: &Client,
+) -> Result<(&'static Route, &'static Operation), Failure> {
     let host = headers::value(&head.headers, HOST);
-    if !service.settings.hosts.include(host.as_deref()) {
+    if !settings.hosts.include(host.as_deref()) {
         return Err(Failure::ForeignHost);
     }
-    let (route, parameter) =
-        matched.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.settings, behaviour)))?;
-    Ok(Admitted {
-        route,
-        parameter,
-        operation: permitted(service, head, route, token)?,
-    })
-}
-
-/// The operation of a request, if the client may call it. Sets its token.
-fn permitted(
-    service: &Service,
-    head: &Parts,
-    route: &'static Route,
-    token: &mut SentToken,
-) -> Result<&'static Operation, Failure> {
+    let route = route.ok_or_else(|| Failure::NoSuchPath(routes::paths(settings, behaviour)))?;
     let operation = route
         .operation(&head.method)
         .ok_or_else(|| Failure::MethodNotAllowed(route.allow()));
     let needed = match (head.method.as_str(), &operation) {
         // Its answer is public, and browsers send no token with it.
-        ("OPTIONS", _) => return Ok(&OPTIONS),
+        ("OPTIONS", _) => return Ok((route, &OPTIONS)),
         ("GET" | "HEAD", Ok(operation)) => operation.needs,
         ("GET" | "HEAD", Err(_)) => Some(Permission::Read),
         // Takes precedence over 405: a form from another origin is rejected for its origin,
         // whichever method it pretends to have.
-        _ if origin::is_foreign(&head.headers, &service.settings.origins) => {
+        _ if origin::is_foreign(&head.headers, &settings.origins) => {
             return Err(Failure::ForeignOrigin);
         }
         (_, Ok(operation)) => operation.needs,
         (_, Err(_)) => None,
     };
-    let Some(needed) = needed else {
-        return operation;
-    };
-    let credentials = headers::value(&head.headers, AUTHORIZATION);
-    let (sent, permitted) = service
-        .settings
-        .access
-        .check(credentials.as_deref(), needed);
-    *token = sent;
-    permitted.map_err(Failure::NotPermitted).and(operation)
+    if let Some(needed) = needed {
+        client.check(needed).map_err(Failure::NotPermitted)?;
+    }
+    Ok((route, operation?))
 }
 
 /// The operation that every route has.

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalogue::{DefinitionConflict, Error},
     metrics::count_error,
-    model::{Message, Rule, Violation, Violations},
+    model::{Message, Rule, Violation},
 };
 
 /// The content type of a `PATCH` (RFC 7396).
@@ -73,9 +73,6 @@ pub enum Failure {
     /// An atomic import has too many records, or too many robots are to be changed together: the message.
     #[error("{0}")]
     TooMany(String),
-    /// A change of several robots violates rules. The text names the robots.
-    #[error("{0}{1}")]
-    OfRobots(Violations, String),
     /// An import failed.
     #[error("{}", messages.join("\n"))]
     Import {
@@ -143,7 +140,7 @@ impl Failure {
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
         use StatusCode as Status;
         match self {
-            Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
+            Self::Store(Error::Rejected(violations)) => {
                 let mut violations = violations.iter();
                 behaviour.rejected(violations.all(|one| one.rule() == Rule::Taken))
             }
@@ -187,14 +184,12 @@ impl Failure {
 
     /// The messages, with the fields that they are about.
     pub(super) fn errors(&self) -> Vec<Message> {
-        let about = |violations: &Violations, end: &str| {
-            let message =
-                |one: &Violation| Message::about(one.field().to_owned(), format!("{one}{end}"));
-            violations.iter().map(message).collect()
-        };
         match self {
-            Self::Store(Error::Rejected(violations)) => about(violations, ""),
-            Self::OfRobots(violations, robots) => about(violations, robots),
+            Self::Store(Error::Rejected(violations)) => {
+                let message =
+                    |one: &Violation| Message::about(one.field().to_owned(), one.to_string());
+                violations.iter().map(message).collect()
+            }
             Self::Malformed(messages) => messages.clone(),
             Self::Import { messages, .. } => messages.iter().cloned().map(Message::from).collect(),
             failure => vec![failure.to_string().into()],
@@ -234,27 +229,26 @@ fn challenge(error: AccessError) -> String {
 /// Logs and counts a failure of the store, unless the client has caused it.
 pub(super) fn log(error: &Error, request_id: &RequestId) {
     count_error(error);
-    match error {
-        Error::Rejected(_)
-        | Error::NotRestored { .. }
-        | Error::NotFound(_)
-        | Error::Stale(_)
-        | Error::DefinitionStale
-        | Error::DefinitionConflict { .. } => {}
-        Error::ReadOnly(cause) => tracing::warn!(%request_id, "a change was rejected: {cause}"),
-        Error::Unavailable(cause) => {
-            tracing::warn!(%request_id, "the store is unavailable: {cause}");
-        }
+    let (is_severe, text, cause) = match error {
+        Error::ReadOnly(cause) => (false, "a change was rejected", cause),
+        Error::Unavailable(cause) => (false, "the store is unavailable", cause),
         Error::RestartRequired(cause) => {
-            tracing::warn!(%request_id, "a change was rejected, because a restart is required: {cause}");
+            let text = "a change was rejected, because a restart is required";
+            (false, text, cause)
         }
-        Error::DiskFull(cause) => {
-            tracing::error!(%request_id, "the disk of the store is full; free space on it: {cause}");
-        }
-        Error::Unknown(cause) => {
-            tracing::error!(%request_id, "the outcome of a write is unknown: {cause}");
-        }
-        Error::Store(cause) => tracing::error!(%request_id, "the store failed: {cause}"),
+        Error::DiskFull(cause) => (
+            true,
+            "the disk of the store is full; free space on it",
+            cause,
+        ),
+        Error::Unknown(cause) => (true, "the outcome of a write is unknown", cause),
+        Error::Store(cause) => (true, "the store failed", cause),
+        _ => return,
+    };
+    if is_severe {
+        tracing::error!(%request_id, "{text}: {cause}");
+    } else {
+        tracing::warn!(%request_id, "{text}: {cause}");
     }
 }
 

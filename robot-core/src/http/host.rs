@@ -10,6 +10,8 @@ use std::{
     str::FromStr,
 };
 
+use super::parse_error::ParseError;
+
 /// The host names that a service accepts.
 ///
 /// ```
@@ -58,7 +60,7 @@ impl Hosts {
 /// assert_eq!("Robots.example.".parse::<HostName>()?.to_string(), "robots.example");
 /// assert_eq!("2001:DB8::1".parse::<HostName>()?.to_string(), "[2001:db8::1]");
 /// assert!("*.example".parse::<HostName>().is_err());
-/// # Ok::<(), robot_core::http::ParseHostNameError>(())
+/// # Ok::<(), robot_core::http::ParseError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostName(String);
@@ -76,24 +78,10 @@ impl fmt::Display for HostName {
     }
 }
 
-/// A text that no header `Host` can have as its name.
-///
-/// ```
-/// let error = "https://robots.example".parse::<robot_core::http::HostName>().unwrap_err();
-/// assert!(error.to_string().starts_with("'https://robots.example' is not a host name"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is not a host name; write whole names without scheme, port and wildcard, such as \
-     robots.example, in ASCII (xn--...)"
-)]
-#[non_exhaustive]
-pub struct ParseHostNameError(String);
-
 impl FromStr for HostName {
-    type Err = ParseHostNameError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ParseHostNameError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let unbracketed = text
             .strip_prefix('[')
             .and_then(|text| text.strip_suffix(']'))
@@ -106,7 +94,13 @@ impl FromStr for HostName {
         if is_domain_name(name) {
             Ok(Self(name.to_ascii_lowercase()))
         } else {
-            Err(ParseHostNameError(text.to_owned()))
+            Err(ParseError(
+                format!(
+                    "'{text}' is not a host name; write whole names without scheme, port and wildcard, \
+                     such as robots.example, in ASCII (xn--...)"
+                )
+                .into(),
+            ))
         }
     }
 }

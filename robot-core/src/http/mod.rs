@@ -39,8 +39,9 @@
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
 //! | `token` | access tokens: their hashes, names and permissions |
 //! | `behaviour` | how `/api` and `/v1` differ |
-//! | `body_timer` | the time limits of streamed bodies |
+//! | `body_timer` | the time limits of bodies |
 //! | `headers`, `request_body`, `response` | headers and bodies of requests, and responses |
+//! | `parse_error` | the error of texts that settings have |
 //! | `request_id` | [`RequestId`], by which a response is found in the log |
 
 mod accept;
@@ -62,6 +63,7 @@ mod list;
 mod openapi;
 mod origin;
 mod parameters;
+mod parse_error;
 mod query;
 mod render;
 mod reply;
@@ -76,15 +78,16 @@ mod token;
 pub use crate::model::similar;
 pub use access::{Access, AccessError};
 pub use api::{Api, ApiSettings, Apis};
-pub use behaviour::{Behaviour, ParseBehaviourError};
-pub use body_timer::{BodyTimer, StreamLimits};
+pub use behaviour::Behaviour;
+pub use body_timer::{BodyLimits, BodyTimer};
 pub use context::refusal;
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
-pub use host::{HostName, Hosts, ParseHostNameError};
+pub use host::{HostName, Hosts};
 pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
-pub use origin::{Origin, ParseOriginError};
+pub use origin::Origin;
+pub use parse_error::ParseError;
 pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError};
-pub use request_id::{ParseRequestIdError, RequestId};
+pub use request_id::RequestId;
 pub use response::{Body, Chunks, Response};
-pub use token::{AccessToken, ParseTokenError, ParseTokenNameError, Permission, TokenName};
+pub use token::{AccessToken, Permission, TokenName};

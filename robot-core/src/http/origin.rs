@@ -13,6 +13,7 @@ use ::http::{
 use super::{
     headers::{SEC_FETCH_SITE, value},
     host::HostName,
+    parse_error::ParseError,
 };
 
 /// The origin of web pages, such as `https://robots.example` or `http://localhost:3000`.
@@ -22,7 +23,7 @@ use super::{
 ///
 /// let origin: Origin = "HTTPS://Robots.example:443".parse()?;
 /// assert_eq!(origin.to_string(), "https://robots.example");
-/// # Ok::<(), robot_core::http::ParseOriginError>(())
+/// # Ok::<(), robot_core::http::ParseError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin(String);
@@ -33,27 +34,21 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A text is not an origin.
-///
-/// ```
-/// assert!("https://robots.example/path".parse::<robot_core::http::Origin>().is_err());
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "'{0}' is not an origin; write only scheme, name and port, as in https://robots.example:8443"
-)]
-#[non_exhaustive]
-pub struct ParseOriginError(String);
-
 impl FromStr for Origin {
-    type Err = ParseOriginError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ParseOriginError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         match parts(text) {
             Some((scheme, authority)) if is_authority(&authority) => {
                 Ok(Self(format!("{scheme}://{authority}")))
             }
-            _ => Err(ParseOriginError(text.to_owned())),
+            _ => Err(ParseError(
+                format!(
+                    "'{text}' is not an origin; write only scheme, name and port, as in \
+                     https://robots.example:8443"
+                )
+                .into(),
+            )),
         }
     }
 }

@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{behaviour::Behaviour, failure::Failure, parameters::Arguments};
 use crate::{
-    catalogue::{Comparison, Cursor, Filter, Place, Sort},
+    catalogue::{Cursor, Filter, Place, Sort},
     model::{Definition, Field, Member, Value},
 };
 
@@ -25,18 +25,16 @@ const WORD_LIMIT: usize = 16;
 
 /// The robots that a query chooses.
 pub(super) fn filter(arguments: &Arguments, definition: &Definition) -> Result<Filter, Failure> {
-    let conditions = || {
-        let all = arguments.0.iter();
-        all.filter_map(|argument| Some((argument.condition?, &*argument.value)))
-    };
     let mut filter = Filter::from(arguments.text("containing").unwrap_or_default());
-    for (condition, text) in conditions() {
-        let (field, is_range) = (condition.field(), condition.comparison() != Comparison::Is);
-        let value = condition.parse(text).map_err(Failure::malformed)?;
-        if is_range
-            && conditions()
-                .any(|(other, _)| other.field() == field && other.comparison() == Comparison::Is)
-        {
+    for argument in &arguments.0 {
+        let Some(condition) = argument.condition else {
+            continue;
+        };
+        let field = condition.field();
+        let value = condition
+            .parse(&argument.value)
+            .map_err(Failure::malformed)?;
+        if filter.excludes(condition) {
             return Err(Failure::malformed(format!(
                 "{field} excludes {field}_from and {field}_to; give either it or them"
             )));

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use ::http::{
-    StatusCode,
-    header::{ETAG, LOCATION},
-};
+use ::http::{StatusCode, header::LOCATION};
 use serde::Serialize;
 
 use super::{
     api::Service,
     behaviour::Behaviour,
-    conditions::etag,
+    conditions::tagged,
     headers::{self, PREFERENCE_APPLIED},
     render::{self, envelope},
     response::{self, Response},
@@ -105,12 +102,6 @@ impl Reply {
 /// The reply of the contract to a change.
 pub(super) fn done() -> Response {
     response::ok(envelope("OK", None::<()>, Vec::new()))
-}
-
-/// A response with a revision.
-pub(super) fn tagged(mut response: Response, revision: Revision) -> Response {
-    response::set(response.headers_mut(), ETAG, etag(revision));
-    response
 }
 
 fn no_content() -> Response {

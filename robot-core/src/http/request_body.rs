@@ -44,29 +44,20 @@ pub enum BodyError {
 /// The pieces of a streamed body. An empty piece marks its end.
 pub(super) type Pieces = Box<dyn Iterator<Item = Result<Vec<u8>, BodyError>> + Send>;
 
-/// The body that was read, if it is complete and within the limit.
+/// The body that was read, if it is complete and has at most this many bytes.
 pub(super) fn check(
     headers: &HeaderMap,
     body: Result<Vec<u8>, BodyError>,
+    limit: usize,
 ) -> Result<Vec<u8>, BodyError> {
-    if exceeds_limit(headers) {
+    let length = content_length(headers);
+    if length > Some(limit) {
         return Err(BodyError::TooLarge);
     }
-    let body = check_length(headers, body)?;
-    if body.len() > BODY_LIMIT {
-        return Err(BodyError::TooLarge);
-    }
-    Ok(body)
-}
-
-/// The body that was read, if it is complete.
-pub(super) fn check_length(
-    headers: &HeaderMap,
-    body: Result<Vec<u8>, BodyError>,
-) -> Result<Vec<u8>, BodyError> {
     let body = body?;
-    match content_length(headers) {
-        Some(length) if body.len() < length => Err(BodyError::Incomplete),
+    match body.len() {
+        size if size > limit => Err(BodyError::TooLarge),
+        size if length > Some(size) => Err(BodyError::Incomplete),
         _ => Ok(body),
     }
 }

@@ -3,8 +3,9 @@
 use std::{fmt, str::FromStr};
 
 use ::http::HeaderMap;
-
 use compact_str::{CompactString, format_compact};
+
+use super::parse_error::ParseError;
 
 /// The id of a request, in the header `X-Request-Id` of its reply and in the log: 1 to 128 characters
 /// of `A-Z`, `a-z`, `0-9`, `-`, `_`, `.`, `:`, `/`, `+`, `=` and `@`.
@@ -15,7 +16,7 @@ use compact_str::{CompactString, format_compact};
 /// assert_eq!("7f3a-1".parse::<RequestId>()?.as_str(), "7f3a-1");
 /// assert!("two words".parse::<RequestId>().is_err());
 /// assert_ne!(RequestId::random(), RequestId::random());
-/// # Ok::<(), robot_core::http::ParseRequestIdError>(())
+/// # Ok::<(), robot_core::http::ParseError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(CompactString);
@@ -57,21 +58,17 @@ impl fmt::Display for RequestId {
     }
 }
 
-/// A text is not the id of a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a request id has 1 to 128 letters, digits and characters of '-_.:/+=@'")]
-#[non_exhaustive]
-pub struct ParseRequestIdError;
-
 impl FromStr for RequestId {
-    type Err = ParseRequestIdError;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, ParseRequestIdError> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         let is_permitted = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(&byte);
         if (1..=Self::MAXIMUM_LENGTH).contains(&text.len()) && text.bytes().all(is_permitted) {
             Ok(Self(text.into()))
         } else {
-            Err(ParseRequestIdError)
+            Err(ParseError(
+                "a request id has 1 to 128 letters, digits and characters of '-_.:/+=@'".into(),
+            ))
         }
     }
 }

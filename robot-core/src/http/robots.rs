@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use ::http::{
-    HeaderName, StatusCode,
+    HeaderName,
     header::{CONTENT_TYPE, LINK},
 };
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::{
     headers, list,
     query::{ListQuery, fields, filter, view},
     render::{self, Array, array, envelope},
-    reply::{Reply, done, tagged},
+    reply::{Reply, done},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, HandlerResult, Started},
@@ -179,27 +179,15 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     };
     let robot = call.service.catalogue.start_get(id);
     Ok(robot.map(move |robot| match robot? {
-        Some(robot) => found(&robot, &fields, &conditions, behaviour),
+        Some(robot) => conditions.reply(robot.revision(), || {
+            let view = View {
+                robot: &robot,
+                fields: &fields,
+            };
+            render::data(behaviour, "FOUND", &view)
+        }),
         None => not_found(Error::NotFound(id).into(), behaviour),
     }))
-}
-
-fn found(
-    robot: &Robot,
-    fields: &[Field],
-    conditions: &Conditions,
-    behaviour: Behaviour,
-) -> HandlerResult {
-    let revision = robot.revision();
-    conditions.match_revision(revision)?;
-    if conditions.excludes(revision) {
-        return Ok(tagged(
-            response::whole(StatusCode::NOT_MODIFIED, Vec::new()),
-            revision,
-        ));
-    }
-    let bytes = render::data(behaviour, "FOUND", &View { robot, fields });
-    Ok(tagged(response::ok(bytes), revision))
 }
 
 /// The answer without conditions: a robot that does not exist has no entity tag.

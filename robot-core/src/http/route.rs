@@ -6,6 +6,7 @@ use ::http::{HeaderMap, Method, request::Parts};
 use percent_encoding::percent_decode;
 
 use super::{
+    access::Client,
     api::Service,
     context::ResponseContext,
     failure::Failure,
@@ -66,6 +67,7 @@ pub(super) struct Call<'a> {
     pub(super) head: &'a Parts,
     /// What the response follows from: behaviour, id of the request, preferences.
     pub(super) context: &'a ResponseContext,
+    pub(super) client: &'a Client,
     pub(super) route: &'static Route,
     /// The definition at the time of the request.
     pub(super) definition: Arc<Definition>,

@@ -157,8 +157,12 @@ impl Definition {
 
     /// The fields by whose values robots are counted: choices, true and false, and dates, by their years.
     pub fn countable(&self) -> impl Iterator<Item = Field> + '_ {
+        let is_countable = |kind: Kind| match kind {
+            Kind::Choice(_) | Kind::Boolean => true,
+            kind => kind.is_date(),
+        };
         let fields = self.settable().iter().copied();
-        fields.filter(|field| field.is_countable())
+        fields.filter(move |field| is_countable(field.kind()))
     }
 
     /// The names of the required fields, in a sentence: `name, type and year`.
@@ -173,7 +177,7 @@ impl Definition {
     /// Parses field names separated by commas; `*` stands for all.
     ///
     /// # Errors
-    /// A name is not that of a field, or is repeated.
+    /// A name is not that of a field, or is repeated: a message for people.
     ///
     /// ```
     /// use robot_core::{Definition, Field};
@@ -182,47 +186,23 @@ impl Definition {
     /// assert_eq!(definition.list("name,year")?, [Field::NAME, Field::YEAR]);
     /// assert_eq!(definition.list("*")?, Field::ALL);
     /// assert!(definition.list("name,colour").is_err());
-    /// # Ok::<(), robot_core::ParseFieldsError>(())
+    /// # Ok::<(), String>(())
     /// ```
-    pub fn list(&self, text: &str) -> Result<Vec<Field>, ParseFieldsError> {
+    pub fn list(&self, text: &str) -> Result<Vec<Field>, String> {
         if text == "*" {
             return Ok(self.all.clone());
         }
         let mut fields = Vec::new();
         for name in text.split(',') {
-            let field = self.field(name).ok_or_else(|| ParseFieldsError::Unknown {
-                name: excerpt(name).into_owned(),
-                known: Field::names(&self.all),
+            let field = self.field(name).ok_or_else(|| {
+                let (name, known) = (excerpt(name), Field::names(&self.all));
+                format!("fields has '{name}', which is not a field; the fields are {known}")
             })?;
             if fields.contains(&field) {
-                return Err(ParseFieldsError::Repeated(field));
+                return Err(format!("fields has '{field}' twice; name it once"));
             }
             fields.push(field);
         }
         Ok(fields)
     }
-}
-
-/// Why a text is not a list of fields.
-///
-/// ```
-/// use robot_core::{Definition, Field, ParseFieldsError};
-///
-/// let repeated = Definition::built_in().list("name,name");
-/// assert_eq!(repeated, Err(ParseFieldsError::Repeated(Field::NAME)));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ParseFieldsError {
-    /// No field has this name.
-    #[error("fields has '{name}', which is not a field; the fields are {known}")]
-    Unknown {
-        /// The beginning of the name.
-        name: String,
-        /// The names of all fields.
-        known: String,
-    },
-    /// This field is repeated.
-    #[error("fields has '{0}' twice; name it once")]
-    Repeated(Field),
 }

@@ -179,7 +179,10 @@ impl Field {
     /// The texts to choose from; none for a field of another kind.
     #[must_use]
     pub const fn choices(self) -> &'static [&'static str] {
-        self.kind().choices()
+        match self.kind() {
+            Kind::Choice(choices) => choices,
+            _ => &[],
+        }
     }
 
     /// Whether none can be added without a value.
@@ -210,12 +213,6 @@ impl Field {
     #[must_use]
     pub fn is_own(self) -> bool {
         self.member() == Member::Own
-    }
-
-    /// Whether robots are counted by the values of the field.
-    pub(crate) fn is_countable(self) -> bool {
-        let is_boolean = matches!(self.kind(), Kind::Boolean);
-        !self.choices().is_empty() || is_boolean || self.kind().is_date()
     }
 
     /// Whether the values of another field are values of this one.

@@ -90,14 +90,6 @@ impl PartialEq for Pattern {
 impl Eq for Pattern {}
 
 impl Kind {
-    /// The texts to choose from; none for another kind.
-    pub(super) const fn choices(self) -> &'static [&'static str] {
-        match self {
-            Self::Choice(choices) => choices,
-            _ => &[],
-        }
-    }
-
     /// Whether values are numbers, which tables align to the right.
     #[must_use]
     pub const fn is_number(self) -> bool {

@@ -21,7 +21,7 @@ mod value;
 mod view;
 mod violation;
 
-pub use definition::{Definition, ParseFieldsError};
+pub use definition::Definition;
 #[cfg(test)]
 pub(crate) use document::RESERVED;
 #[cfg(feature = "transfer")]

@@ -31,8 +31,8 @@ const REPORT_LIMIT: usize = 100;
 #[derive(Debug, Clone)]
 pub struct Columns {
     definition: Arc<Definition>,
-    /// What normalized headings stand for.
-    meanings: HashMap<String, Meaning>,
+    /// The fields by their normalized names and titles.
+    fields: HashMap<String, Field>,
     /// Normalized headings that are mapped to a field, which may not exist yet, or left out.
     chosen: HashMap<String, Option<String>>,
     on_conflict: OnConflict,
@@ -63,10 +63,10 @@ impl Columns {
     #[must_use]
     pub fn of(definition: Arc<Definition>) -> Self {
         let all = || definition.all().iter().copied();
-        let titles = all().map(|field| (normalized(field.title()), Meaning::Field(field)));
-        let names = all().map(|field| (normalized(field.name()), Meaning::Field(field)));
+        let titles = all().map(|field| (normalized(field.title()), field));
+        let names = all().map(|field| (normalized(field.name()), field));
         Self {
-            meanings: titles.chain(names).collect(),
+            fields: titles.chain(names).collect(),
             definition,
             chosen: HashMap::new(),
             on_conflict: OnConflict::default(),
@@ -90,14 +90,6 @@ impl Columns {
     }
 
     pub(super) fn choose(&mut self, heading: &str, field: Option<String>) {
-        let meaning = match &field {
-            None => Meaning::LeftOut,
-            Some(name) => {
-                let field = self.definition.field(name);
-                field.map_or(Meaning::Unknown, Meaning::Field)
-            }
-        };
-        self.meanings.insert(normalized(heading), meaning);
         self.chosen.insert(normalized(heading), field);
     }
 
@@ -122,12 +114,14 @@ impl Columns {
 
     /// The same choices for a catalogue with another definition.
     pub(super) fn redefined(self, definition: Definition) -> Self {
-        let mut columns = Self::of(Arc::new(definition));
-        (columns.on_conflict, columns.is_strict) = (self.on_conflict, self.is_strict);
-        for (heading, field) in self.chosen {
-            columns.choose(&heading, field);
+        let Self {
+            definition, fields, ..
+        } = Self::of(Arc::new(definition));
+        Self {
+            definition,
+            fields,
+            ..self
         }
-        columns
     }
 
     pub(super) fn definition(&self) -> &Definition {
@@ -225,15 +219,17 @@ impl Columns {
     }
 
     pub(super) fn meaning(&self, heading: &str) -> Meaning {
-        match self.meanings.get(&normalized(heading)) {
-            Some(Meaning::Field(field)) => match field.member() {
-                // Revisions are counted by each catalogue for itself.
-                Member::Revision => Meaning::LeftOut,
-                Member::Id if !self.has_ids() => Meaning::Unknown,
-                _ => Meaning::Field(*field),
-            },
-            Some(meaning) => *meaning,
-            None => Meaning::Unknown,
+        let heading = normalized(heading);
+        let field = match self.chosen.get(&heading) {
+            Some(None) => return Meaning::LeftOut,
+            Some(Some(name)) => self.definition.field(name),
+            None => self.fields.get(&heading).copied(),
+        };
+        match field.map(Field::member) {
+            // Revisions are counted by each catalogue for itself.
+            Some(Member::Revision) => Meaning::LeftOut,
+            Some(Member::Id) if !self.has_ids() => Meaning::Unknown,
+            _ => field.map_or(Meaning::Unknown, Meaning::Field),
         }
     }
 

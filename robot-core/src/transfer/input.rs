@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io::{self, BufRead, BufReader, Cursor, Read},
+    io::{self, BufRead, BufReader, Chain, Cursor, Read},
 };
 
 use super::{position::Position, record::ReadError};
@@ -25,7 +25,11 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Buffered input, and the record that was read last.
 #[derive(Debug)]
 pub(super) struct Input<R> {
-    reader: BufReader<WithoutMark<R>>,
+    /// The first bytes, without a mark, and the input after them.
+    reader: BufReader<Chain<Cursor<Vec<u8>>, R>>,
+    has_start: bool,
+    /// Whether the end was reached. A terminal would return more after it.
+    is_at_end: bool,
     line: u64,
     /// The number of records so far.
     count: u64,
@@ -38,13 +42,10 @@ pub(super) struct Input<R> {
 
 impl<R: Read> Input<R> {
     pub(super) fn new(input: R) -> Self {
-        let reader = WithoutMark {
-            input,
-            start: None,
-            is_at_end: false,
-        };
         Self {
-            reader: BufReader::with_capacity(RECORD_LIMIT, reader),
+            reader: BufReader::with_capacity(RECORD_LIMIT, Cursor::default().chain(input)),
+            has_start: false,
+            is_at_end: false,
             line: 1,
             count: 0,
             last_line: 0,
@@ -90,14 +91,30 @@ impl<R: Read> Input<R> {
 
     /// The bytes in the buffer, which is filled if it is empty; none at the end.
     pub(super) fn fill(&mut self) -> Result<&[u8], ReadError> {
-        // Returning the bytes from within the loop would extend their borrow beyond it.
-        while let Err(cause) = self.reader.fill_buf() {
-            if cause.kind() != io::ErrorKind::Interrupted {
-                let position = self.locate(self.line);
-                return Err(ReadError::Input { position, cause });
+        while !self.is_at_end && self.reader.buffer().is_empty() {
+            match self.fill_buffer() {
+                Ok(count) => self.is_at_end = count == 0,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => {
+                    let position = self.locate(self.line);
+                    return Err(ReadError::Input { position, cause });
+                }
             }
         }
         Ok(self.reader.buffer())
+    }
+
+    fn fill_buffer(&mut self) -> io::Result<usize> {
+        let (start, input) = self.reader.get_mut().get_mut();
+        if !self.has_start {
+            let length = BYTE_ORDER_MARK.len() as u64;
+            input.take(length).read_to_end(start.get_mut())?;
+            self.has_start = true;
+            if start.get_ref() == BYTE_ORDER_MARK {
+                start.get_mut().clear();
+            }
+        }
+        self.reader.fill_buf().map(<[u8]>::len)
     }
 
     /// Consumes bytes of the buffer.
@@ -146,39 +163,5 @@ impl<R: Read> Input<R> {
     /// The record; `None` if it is too long.
     pub(super) fn record(&self) -> Option<&[u8]> {
         (!self.is_too_long).then_some(&self.record)
-    }
-}
-
-/// A reader that skips a byte order mark at the start.
-#[derive(Debug)]
-struct WithoutMark<R> {
-    input: R,
-    /// The first bytes, once they are read.
-    start: Option<Cursor<Vec<u8>>>,
-    /// Whether the end was reached. A terminal would return more after it.
-    is_at_end: bool,
-}
-
-impl<R: Read> Read for WithoutMark<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let start = if let Some(start) = &mut self.start {
-            start
-        } else {
-            let mut start = Vec::new();
-            let length = BYTE_ORDER_MARK.len() as u64;
-            self.input.by_ref().take(length).read_to_end(&mut start)?;
-            self.is_at_end = start.len() < BYTE_ORDER_MARK.len();
-            if start == BYTE_ORDER_MARK {
-                start.clear();
-            }
-            self.start.insert(Cursor::new(start))
-        };
-        let read = start.read(buffer)?;
-        if read > 0 || self.is_at_end {
-            return Ok(read);
-        }
-        let read = self.input.read(buffer)?;
-        self.is_at_end = read == 0;
-        Ok(read)
     }
 }

@@ -25,23 +25,11 @@ pub enum Position {
     All,
 }
 
-impl Position {
-    /// The name of the unit: `line` or `record`.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Line(_) => "line",
-            Self::Record(_) | Self::All => "record",
-        }
-    }
-}
-
 impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Line(number) | Self::Record(number) => {
-                write!(formatter, "{} {number}", self.unit())
-            }
+            Self::Line(number) => write!(formatter, "line {number}"),
+            Self::Record(number) => write!(formatter, "record {number}"),
             Self::All => formatter.write_str("all records"),
         }
     }

@@ -59,8 +59,10 @@ pub enum ProposalError {
     #[error("no column stands for the name; map one to it. The columns are: {0}")]
     NoName(String),
     /// The values of a column are of no kind.
-    #[error("no field can store the values of '{0}', such as {1}; leave the column out")]
-    Unstorable(String, String),
+    #[error(
+        "no field can store the values of '{0}', which are lists, objects or too long; leave the column out"
+    )]
+    Unstorable(String),
     /// A field is mapped twice.
     #[error("several columns stand for '{0}'; map one of them, and leave out the others")]
     Repeated(String),
@@ -206,7 +208,7 @@ impl Plan<'_> {
 
     /// The keywords of the field that can store the values of a column.
     fn property(&self, column: &Column) -> Result<Map<String, Value>, ProposalError> {
-        let unstorable = |what| ProposalError::Unstorable(column.heading.clone(), what);
+        let unstorable = || ProposalError::Unstorable(column.heading.clone());
         let choices = column.choices.as_ref().filter(|choices| {
             let is_repeated = choices.len() as u64 <= column.values / 2;
             let is_short = column.length <= LENGTHS[0];
@@ -222,13 +224,9 @@ impl Plan<'_> {
             (Some(ValueKind::Text), None) => {
                 let mut lengths = LENGTHS.into_iter();
                 let length = lengths.find(|length| column.length <= *length);
-                let too_long = || unstorable(format!("one of {} characters", column.length));
-                json!({"type": "string", "maxLength": length.ok_or_else(too_long)?})
+                json!({"type": "string", "maxLength": length.ok_or_else(unstorable)?})
             }
-            (None, _) => {
-                let place = column.misfit.map(|position| position.to_string());
-                return Err(unstorable(format!("that of {}", place.unwrap_or_default())));
-            }
+            (None, _) => return Err(unstorable()),
         };
         Ok(property.as_object().cloned().unwrap_or_default())
     }

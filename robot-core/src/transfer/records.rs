@@ -36,8 +36,6 @@ pub struct Records<R> {
     reader: Reader,
     columns: Columns,
     is_finished: bool,
-    /// The error of the header, until it is returned.
-    header_error: Option<ReadError>,
 }
 
 /// The reader of a format.
@@ -90,7 +88,6 @@ impl<R: Read> Records<R> {
             },
             columns: Columns::of(Arc::clone(Definition::built_in())),
             is_finished: false,
-            header_error: None,
         }
     }
 
@@ -122,30 +119,28 @@ impl<R: Read> Records<R> {
         self.columns.unknown()
     }
 
-    /// Reads the header of CSV, so that its unknown columns are known before the first record. Returns whether
-    /// it can be read: an error is returned instead of the first record.
+    /// Reads the header of CSV, so that what is wrong with it is known before the first record.
+    ///
+    /// # Errors
+    /// The header cannot be read, or does not name the columns that it must have.
     ///
     /// ```
     /// # use robot_core::transfer::{Format, Records};
     /// let mut records = Records::new("name,type,year,maker\nR2-D2,droid,1977,\n".as_bytes(), Format::Csv);
-    /// assert!(records.read_header());
+    /// records.read_header()?;
     /// assert_eq!(records.unknown_columns(), ["maker"]);
     /// assert_eq!(records.count(), 1);
+    /// # Ok::<(), robot_core::transfer::ReadError>(())
     /// ```
-    pub fn read_header(&mut self) -> bool {
-        if let Reader::Csv(reader) = &mut self.reader {
-            self.header_error = reader.open(&mut self.input, &mut self.columns).err();
+    pub fn read_header(&mut self) -> Result<(), ReadError> {
+        match &mut self.reader {
+            Reader::Csv(reader) => reader.open(&mut self.input, &mut self.columns),
+            Reader::Json(_) | Reader::Ndjson => Ok(()),
         }
-        self.header_error.is_none()
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
-        if let Some(error) = self.header_error.take() {
-            return Err(error);
-        }
-        if let Reader::Csv(reader) = &mut self.reader {
-            reader.open(&mut self.input, &mut self.columns)?;
-        }
+        self.read_header()?;
         let Some(line) = self.reader.next(&mut self.input)? else {
             return Ok(None);
         };

@@ -24,7 +24,8 @@ const COLUMN_LIMIT: usize = 1000;
 ///
 /// let file = "name,type,year,maker\nR2-D2,droid,1977,Industrial Automaton\n";
 /// let survey = Records::new(file.as_bytes(), Format::Csv).survey()?;
-/// assert_eq!(survey.unknown().collect::<Vec<_>>(), ["maker"]);
+/// let fields: Vec<_> = survey.fields(&survey.given).collect();
+/// assert_eq!(fields[2..], [("year", Some("year")), ("maker", None)]);
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 #[derive(Debug)]
@@ -54,8 +55,6 @@ pub(super) struct Column {
     pub(super) text: Option<(Position, String)>,
     /// The first value that begins like a number, but leaves only texts as the kind of the column.
     pub(super) text_only: Option<(Position, String)>,
-    /// The place of the first value that leaves no kind.
-    pub(super) misfit: Option<Position>,
     /// The maximum number of characters.
     pub(super) length: usize,
     /// The least integer.
@@ -123,15 +122,6 @@ impl<R: Read> Records<R> {
 }
 
 impl Survey {
-    /// The columns that the catalogue does not have, and that are not mapped to a new field.
-    pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        let columns = self.columns.iter();
-        let unknown = columns.filter(|column| {
-            column.field.is_none() && self.given.mapped(&column.heading).is_none()
-        });
-        unknown.map(|column| column.heading.as_str())
-    }
-
     /// The headings of the columns, and the names of the fields that they stand for with these columns; `None` for
     /// columns that are not stored.
     pub fn fields<'a>(
@@ -168,7 +158,6 @@ impl Survey {
                 kinds: ValueKind::ALL.to_vec(),
                 text: None,
                 text_only: None,
-                misfit: None,
                 length: 0,
                 least: None,
                 choices: Some(BTreeSet::new()),
@@ -209,9 +198,6 @@ impl Column {
             && text.starts_with(|first: char| first == '-' || first.is_ascii_digit())
         {
             self.text_only = Some((position, excerpt(text).into_owned()));
-        }
-        if self.kinds.is_empty() {
-            self.misfit.get_or_insert(position);
         }
         let is_integer = matches!(cell, Cell::Text(_)) || kinds.contains(&ValueKind::Integer);
         match text.parse::<i64>() {

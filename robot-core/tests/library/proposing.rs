@@ -189,7 +189,7 @@ fn proposal_fits_json() {
     for (file, message) in [
         (
             r#"{"name":"a","tags":[1]}"#,
-            "no field can store the values of 'tags', such as that of line 1",
+            "no field can store the values of 'tags', which are lists",
         ),
         (
             r#"{"title":"a"}"#,

@@ -9,7 +9,7 @@ use std::{
 use robot_core::{
     StoreFiles,
     http::{
-        Access, AccessToken, ApiSettings, Behaviour, Hosts, Origin, Permission, StreamLimits,
+        Access, AccessToken, ApiSettings, Behaviour, BodyLimits, Hosts, Origin, Permission,
         TokenName,
     },
 };
@@ -62,11 +62,15 @@ impl Settings {
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
         let api = ApiSettings {
-            behaviour: behaviour(reader),
+            behaviour: reader.get_or(
+                "behaviour",
+                "A (current) or B (older)",
+                Behaviour::default(),
+            ),
             hosts: hosts(reader),
             access: access(reader),
             origins: origins(reader),
-            stream_limits: stream_limits(reader),
+            body_limits: body_limits(reader),
             ..ApiSettings::default()
         };
         let static_dir = static_dir(reader);
@@ -100,18 +104,6 @@ impl Settings {
     }
 }
 
-fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
-    reader.report_default("behaviour", &Behaviour::default());
-    let behaviour = reader.get_if("behaviour", "A (current) or B (older)", |figment| {
-        figment
-            .extract_inner::<String>("behaviour")
-            .ok()?
-            .parse()
-            .ok()
-    });
-    behaviour.unwrap_or_default()
-}
-
 fn hosts(reader: &mut Reader<'_>) -> Hosts {
     let (default, shown) = match network(reader) {
         Some(_) => (Hosts::Any, "any"),
@@ -128,8 +120,8 @@ fn origins(reader: &mut Reader<'_>) -> Vec<Origin> {
     origins.unwrap_or_default()
 }
 
-fn stream_limits(reader: &mut Reader<'_>) -> StreamLimits {
-    let mut limits = StreamLimits::default();
+fn body_limits(reader: &mut Reader<'_>) -> BodyLimits {
+    let mut limits = BodyLimits::default();
     limits.timeout = reader.seconds("import_timeout", limits.timeout);
     limits.minimum_rate = reader.get_or(
         "import_minimum_rate",

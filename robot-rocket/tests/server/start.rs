@@ -15,7 +15,7 @@ fn default_start_creates_a_database() {
         server.greeting,
         format!(
             "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A; \
-             anyone may read, write and define); for people at http://{address}/; Ctrl-C stops the server\n"
+             read: anyone, write: anyone, define: anyone); for people at http://{address}/; Ctrl-C stops the server\n"
         )
     );
     assert!(address.ip().is_loopback());

@@ -83,6 +83,8 @@ struct Job<I, O> {
     caller: Caller<O>,
 }
 
+type Queue<I, O> = Receiver<Job<I, O>>;
+
 struct Caller<O> {
     sender: oneshot::Sender<Result<O>>,
     submitted: Instant,
@@ -153,7 +155,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
 async fn supervise<B: Backend, W: Work<B>>(
     work: Arc<W>,
     pool: Arc<Pool<B>>,
-    receiver: Receiver<Job<W::Item, W::Output>>,
+    receiver: Queue<W::Item, W::Output>,
 ) {
     let receiver = Arc::new(Mutex::new(receiver));
     let dispatch = || dispatch(Arc::clone(&work), Arc::clone(&pool), Arc::clone(&receiver));
@@ -163,7 +165,7 @@ async fn supervise<B: Backend, W: Work<B>>(
 async fn dispatch<B: Backend, W: Work<B>>(
     work: Arc<W>,
     pool: Arc<Pool<B>>,
-    receiver: Arc<Mutex<Receiver<Job<W::Item, W::Output>>>>,
+    receiver: Arc<Mutex<Queue<W::Item, W::Output>>>,
 ) {
     let mut receiver = receiver.lock().await;
     let mut queued = Vec::new();

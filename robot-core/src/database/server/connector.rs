@@ -11,6 +11,7 @@ use std::{
 };
 
 use ::metrics::{Counter, Gauge, counter, gauge};
+use diesel::QueryResult;
 use tokio::{task::spawn_blocking, time::timeout};
 
 use super::{
@@ -18,10 +19,14 @@ use super::{
     connect_error::{ConnectError, ConnectFailure, UrlError},
     connection::Connection,
     errors::is_transient,
+    store::lock_tables,
 };
 use crate::{
     catalogue::{Cause, Error, OpenError, OpenOptions, Preparation, redact},
-    database::{define::KnownDefinition, locks::lock},
+    database::{
+        define::{KnownDefinition, create_indexes, drop_indexes},
+        locks::lock,
+    },
     metrics::{CONNECTS, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
@@ -154,10 +159,24 @@ impl<B: Backend> Connector<B> {
                 .map_err(|error| self.cannot_open(error.into()))?
                 .map_err(|error| self.cannot_open(error))?;
             if !matches!(preparation, Preparation::Revert(_)) {
-                let refreshed = self.definition.refresh(&mut connection).await;
-                refreshed.map_err(|error| self.cannot_open(error.into()))?;
+                let opened = self.open_definition(&mut connection).await;
+                opened.map_err(|error| self.cannot_open(error.into()))?;
             }
             *is_prepared = true;
+        }
+        Ok(())
+    }
+
+    /// Reads the definition, and repairs its indexes if a process may have left them incomplete.
+    async fn open_definition(&self, connection: &mut B) -> QueryResult<()> {
+        self.definition.refresh(connection).await?;
+        if let Some((lock, unlock)) = B::TABLE_LOCK {
+            lock_tables(connection, lock).await?;
+            let definition = self.definition.get();
+            let created = create_indexes(connection, &definition).await;
+            let repaired = created.and(drop_indexes(connection, &definition).await);
+            connection.texts(unlock).await?;
+            return repaired;
         }
         Ok(())
     }
@@ -197,7 +216,7 @@ impl<B: Backend> Connector<B> {
     fn unusable(&self, cause: Box<dyn StdError + Send + Sync>, remedy: &'static str) -> OpenError {
         let database = self.name.clone();
         if is_transient(cause.as_ref()) {
-            return OpenError::Busy { database };
+            return OpenError::Busy(database);
         }
         OpenError::Unusable {
             database,

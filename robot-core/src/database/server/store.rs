@@ -212,8 +212,17 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, paus
     let _ = pool.execute(Kind::Write, index_all).await;
 }
 
-/// Changes the definition on a server whose changes of tables are no part of transactions. If the program ends between
-/// two steps, the next change of the definition creates and drops the indexes that it left.
+/// Locks out other processes that change tables.
+pub(super) async fn lock_tables<B: Backend>(connection: &mut B, lock: &str) -> QueryResult<()> {
+    if connection.texts(lock).await? == ["1"] {
+        return Ok(());
+    }
+    let message = "another program changes the tables of the catalogue";
+    Err(wrap(Error::unavailable(message)))
+}
+
+/// Changes the definition on a server whose changes of tables are no part of transactions. If it ends between two
+/// steps, opening the catalogue repairs the indexes.
 async fn define_step_by_step<B: Backend>(
     connection: &mut Connection<B>,
     redefinition: &Redefinition,
@@ -304,10 +313,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
         let defined = self.execute(Kind::Write, async |connection| {
             if let Some((lock, unlock)) = B::TABLE_LOCK {
-                if connection.inner().texts(lock).await? != ["1"] {
-                    let message = "another program changes the tables of the catalogue";
-                    return Err(wrap(Error::unavailable(message)));
-                }
+                lock_tables(connection.inner(), lock).await?;
                 let defined = define_step_by_step(connection, &redefinition).await;
                 connection.inner().texts(unlock).await?;
                 return defined;

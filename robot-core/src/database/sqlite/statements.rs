@@ -1,9 +1,12 @@
 //! Statements in SQLite's dialect.
 
+use super::errors::is_disk_full;
 use crate::{
+    catalogue::Error,
     database::{
         define::Index,
         dialect::Dialect,
+        errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
@@ -11,7 +14,7 @@ use crate::{
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };
-use diesel::prelude::*;
+use diesel::{prelude::*, result::Error as DieselError};
 
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
@@ -66,10 +69,11 @@ impl Dialect for SqliteConnection {
 
     /// Without a search text: names are added to the search index together.
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
+        let id = diesel::insert_into(robots::table)
             .values(DraftRow::unindexed(definition, draft))
             .returning(robots::id)
-            .get_result(self)
+            .get_result(self);
+        id.map_err(|error| without_ids(self, error))
     }
 
     async fn insert_robots(
@@ -105,8 +109,11 @@ pub(super) fn insert_free<'a>(
 ) -> QueryResult<Vec<Option<i64>>> {
     let row = |draft| DraftRow::unindexed(definition, draft);
     let rows: Vec<_> = drafts.map(row).collect();
-    // Ids beyond the greatest one possible are an error of the statement.
-    let first = now(last_id(connection))?.saturating_add(1);
+    let last = now(last_id(connection))?;
+    let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    let (Some(first), Some(_)) = (last.checked_add(1), last.checked_add(count)) else {
+        return Ok(vec![None; rows.len()]);
+    };
     let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
     let insert = Fragment::new(format!(
         "INSERT OR IGNORE INTO robots (id, {}) SELECT key + ",
@@ -142,6 +149,19 @@ pub(super) fn index_names(
         now(connection.change(update.sql(") WHERE robots.id = value ->> 0")))?;
     }
     Ok(())
+}
+
+/// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
+fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselError {
+    let has_no_ids =
+        is_disk_full(&error) && now(last_id(connection)).is_ok_and(|last| last == i64::MAX);
+    if has_no_ids {
+        wrap(Error::store(
+            "the greatest id possible was assigned, so that no robot can be added",
+        ))
+    } else {
+        error
+    }
 }
 
 #[cfg(test)]

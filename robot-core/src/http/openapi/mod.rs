@@ -13,7 +13,7 @@ use std::{
 
 use ::http::{
     HeaderValue,
-    header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE},
+    header::{CACHE_CONTROL, CONTENT_TYPE},
 };
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ use super::{
     accept,
     api::{ApiSettings, Apis},
     behaviour::Behaviour,
-    headers, render, response,
+    render, response,
     route::{Call, Routes, Started},
     token::Permission,
 };
@@ -44,11 +44,7 @@ const COMMON_HEADERS: [&str; 7] = [
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
 pub(super) fn get(call: &Call<'_>) -> Started {
     let settings = &call.service.settings;
-    let credentials = headers::value(call.headers(), AUTHORIZATION);
-    let access = settings
-        .access
-        .check(credentials.as_deref(), Permission::Read);
-    let may_read = access.1.is_ok();
+    let may_read = call.client.check(Permission::Read).is_ok();
     let definition = if may_read {
         Arc::clone(&call.definition)
     } else {

@@ -6,7 +6,7 @@ mod keywords;
 mod place;
 mod write;
 
-use std::{borrow::Cow, str::FromStr};
+use std::str::FromStr;
 
 #[cfg(test)]
 pub(crate) use self::fields::RESERVED;
@@ -40,7 +40,8 @@ impl FromStr for Definition {
             return root.error(format_args!("must have at most {DOCUMENT_LIMIT} bytes"));
         }
         let members = root.members(text)?;
-        let (mut title, mut properties, mut required) = (None, Members::default(), None);
+        let (mut title, mut properties) = (None, Members::default());
+        let mut required: Option<Vec<String>> = None;
         for (keyword, json) in members.in_order() {
             let place = Place::root(&keyword);
             match &*keyword {
@@ -62,77 +63,51 @@ impl FromStr for Definition {
             }
         }
         let properties = properties.in_order();
-        let own = properties
-            .iter()
-            .filter(|(name, _)| built_in(name).is_none());
-        if own.count() > FIELD_LIMIT {
+        let built_ins = Field::SETTABLE.iter().map(|field| field.name());
+        let own = properties.iter().map(|(name, _)| &**name);
+        let own = own.filter(|name| built_in(name).is_none());
+        let names: Vec<_> = built_ins.clone().chain(own).collect();
+        if names.len() > Field::SETTABLE.len() + FIELD_LIMIT {
             let message = format!("must have at most {FIELD_LIMIT} own fields");
             return Place::root("properties").error(message);
         }
-        let required = Required::new(required, &properties)?;
-        Ok(Self::new(title, &fields(&properties, &required)?))
-    }
-}
-
-/// The fields that clients can set.
-fn fields(properties: &[(Cow<'_, str>, &str)], required: &Required) -> Result<Vec<Field>> {
-    let names = properties.iter().map(|(name, _)| &**name);
-    let own = names.filter(|name| built_in(name).is_none());
-    let built_ins = Field::SETTABLE.iter().map(|field| field.name());
-    let mut fields = Vec::new();
-    let mut indexes = 0;
-    for name in built_ins.chain(own) {
-        let given = properties.iter().find(|(given, _)| given == name);
-        let json = given.map_or("{}", |(_, json)| json);
-        let field = field(name, json, required.contains(name))?;
-        indexes += usize::from(field.is_own() && field.is_indexed());
-        if indexes > INDEX_LIMIT {
-            return Place::property(name).error(format_args!(
-                "at most {INDEX_LIMIT} fields can be unique or have an index; leave both out here"
-            ));
+        let required = required.unwrap_or_else(|| built_ins.map(str::to_owned).collect());
+        check_required(&required, &names)?;
+        let (mut fields, mut indexes) = (Vec::new(), 0);
+        for name in names {
+            let given = properties.iter().find(|(given, _)| given == name);
+            let json = given.map_or("{}", |(_, json)| json);
+            let field = field(name, json, required.iter().any(|required| required == name))?;
+            indexes += usize::from(field.is_own() && field.is_indexed());
+            if indexes > INDEX_LIMIT {
+                return Place::property(name).error(format_args!(
+                    "at most {INDEX_LIMIT} fields can be unique or have an index; leave both out here"
+                ));
+            }
+            fields.push(field);
         }
-        fields.push(field);
+        Ok(Self::new(title, &fields))
     }
-    Ok(fields)
 }
 
 const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The names of the required fields.
-struct Required(Vec<String>);
-
-impl Required {
-    /// Without the keyword, the built-in fields are required.
-    fn new(names: Option<Vec<String>>, properties: &[(Cow<'_, str>, &str)]) -> Result<Self> {
-        let built_in = Field::SETTABLE.iter().map(|field| field.name());
-        let Some(names) = names else {
-            return Ok(Self(built_in.map(str::to_owned).collect()));
-        };
-        let place = Place::root("required");
-        for (index, name) in names.iter().enumerate() {
-            let mut known = properties
-                .iter()
-                .map(|(name, _)| &**name)
-                .chain(built_in.clone());
-            if !known.any(|known| known == name) {
-                return place.error(format_args!(
-                    "has '{}', which is not a field",
-                    excerpt(name)
-                ));
-            }
-            if names[..index].contains(name) {
-                return place.error(format_args!("has {name} twice; name it once"));
-            }
+/// Checks the names of the required fields.
+fn check_required(required: &[String], names: &[&str]) -> Result<()> {
+    let place = Place::root("required");
+    for (index, name) in required.iter().enumerate() {
+        if !names.contains(&name.as_str()) {
+            let name = excerpt(name);
+            return place.error(format_args!("has '{name}', which is not a field"));
         }
-        if !names.iter().any(|name| name == Field::NAME.name()) {
-            return place.error("must have name, which every robot needs");
+        if required[..index].contains(name) {
+            return place.error(format_args!("has {name} twice; name it once"));
         }
-        Ok(Self(names))
     }
-
-    fn contains(&self, name: &str) -> bool {
-        self.0.iter().any(|required| required == name)
+    if !required.iter().any(|name| name == Field::NAME.name()) {
+        return place.error("must have name, which every robot needs");
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::{fs, thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
+use robot_core::{
+    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, ValidDraft, open,
+};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -82,7 +84,7 @@ fn rejected_database_is_not_changed() {
         let error = open(database.url()).err().unwrap();
         assert_eq!(
             (
-                matches!(error, OpenError::Foreign { .. }),
+                matches!(error, OpenError::Foreign(_)),
                 matches!(error, OpenError::TooNew { .. })
             ),
             (is_foreign, !is_foreign),
@@ -128,7 +130,7 @@ fn new_file_that_stays_locked_is_reported_as_busy() {
     let mut other = database.connect();
     other.batch_execute("BEGIN EXCLUSIVE").unwrap();
     let error = open(database.url()).err().unwrap();
-    assert!(matches!(error, OpenError::Busy { .. }), "{error}");
+    assert!(matches!(error, OpenError::Busy(_)), "{error}");
     assert!(
         error.to_string().contains("locked by another program"),
         "{error}"
@@ -158,4 +160,24 @@ fn migration_waits_longer_than_the_timeout_for_a_lock() {
             assert_eq!(opened.join().unwrap().unwrap().list().unwrap(), []);
         }
     });
+}
+
+#[test]
+fn robot_after_the_greatest_id_is_no_full_disk() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    database.execute(&format!(
+        "INSERT INTO robots (id, name, type, year) VALUES ({}, 'last', 'droid', 1)",
+        i64::MAX
+    ));
+    let inserts = ["a", "b"].map(|name| Change::Insert(ValidDraft::new(draft(name)).unwrap()));
+    let alone = catalogue.apply(inserts[0].clone()).unwrap_err();
+    let together = catalogue.apply_all(inserts.to_vec()).unwrap_err();
+    for error in [alone, together] {
+        assert!(
+            matches!(&error, Error::Store(cause) if cause.to_string().contains("greatest id")),
+            "{error:?}"
+        );
+    }
+    assert_eq!(catalogue.list().unwrap().len(), 1);
 }

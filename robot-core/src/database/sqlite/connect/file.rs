@@ -63,9 +63,7 @@ impl DatabaseFile {
     /// # Errors
     /// The URL names no file, or the file belongs to another database.
     pub(crate) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
-            url: url.to_owned(),
-        })?;
+        let path = path_of_url(url).ok_or_else(|| OpenError::NoPath(url.to_owned()))?;
         // If its folder is missing, opening it fails.
         let resolved = resolve(path.as_ref()).unwrap_or_else(|_| PathBuf::from(&path));
         let file = Self {
@@ -101,7 +99,7 @@ impl DatabaseFile {
     /// delete, or the file that an interrupted restoration has renamed.
     pub(crate) fn pin_or_create(&self) -> Result<(), OpenError> {
         let pinned = self.pin();
-        if !matches!(pinned, Err(OpenError::Missing { .. })) {
+        if !matches!(pinned, Err(OpenError::Missing(_))) {
             return pinned;
         }
         if self.has_replaced_file() {
@@ -193,9 +191,9 @@ impl DatabaseFile {
                 self.identity.get_or_init(|| identity(&found));
                 Ok(())
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OpenError::Missing {
-                database: self.name(),
-            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(OpenError::Missing(self.name()))
+            }
             Err(error) => Err(self.cannot_open(error.into())),
         }
     }
@@ -263,10 +261,10 @@ impl DatabaseFile {
             Err(cause) => cause,
         };
         if is_locked(cause.as_ref()) {
-            return OpenError::Busy { database };
+            return OpenError::Busy(database);
         }
         if is_disk_full(cause.as_ref()) {
-            return OpenError::DiskFull { database };
+            return OpenError::DiskFull(database);
         }
         let remedy = if self.path().is_dir() {
             "it is a folder; name a file in it"

@@ -160,9 +160,7 @@ fn check_copy(database: &DatabaseFile, path: &str) -> Result<u64, BackupError> {
         "SELECT name FROM sqlite_master WHERE name IN ('robots', '__diesel_schema_migrations')",
     );
     if tables.map_err(|error| damaged(error.to_string()))?.len() < 2 {
-        return Err(BackupError::Open(OpenError::Foreign {
-            database: database.name(),
-        }));
+        return Err(BackupError::Open(OpenError::Foreign(database.name())));
     }
     let count = sql::<BigInt>("SELECT count(*) FROM robots").get_result::<i64>(&mut connection);
     let count = count.map_err(|error| damaged(error.to_string()))?;

@@ -115,7 +115,7 @@ impl WriteSession {
                     self.connection = outdated;
                 }
                 connection.map_err(|error| match error {
-                    OpenError::DiskFull { .. } => Error::disk_full(error),
+                    OpenError::DiskFull(_) => Error::disk_full(error),
                     error => Error::unavailable(error),
                 })
             }
