@@ -56,8 +56,14 @@ pub(super) trait Backend: Dialect + 'static {
         slow_statement: Duration,
     ) -> impl Future<Output = Result<Self, ConnectError>> + Send;
 
-    /// Checks what a session cannot change: settings of the server, and what is between it and this program.
-    fn check(&mut self, url: &Self::Url) -> impl Future<Output = Result<(), ConnectError>> + Send;
+    /// Checks what is between the server and this program.
+    fn check_sessions(url: &Self::Url) -> impl Future<Output = Result<(), ConnectError>> + Send {
+        let _ = url;
+        async { Ok(()) }
+    }
+
+    /// Checks the settings that a session cannot change.
+    fn check_settings(&mut self) -> impl Future<Output = Result<(), ConnectError>> + Send;
 
     /// If changes of tables are no part of transactions: the SQL that locks out other processes that change
     /// tables, and the SQL that unlocks.

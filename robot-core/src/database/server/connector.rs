@@ -148,8 +148,9 @@ impl<B: Backend> Connector<B> {
     async fn prepare(&self) -> Result<(), OpenError> {
         let mut is_prepared = self.is_prepared.lock().await;
         if !*is_prepared {
+            self.in_time(B::check_sessions(&self.url)).await?;
             let mut connection = self.establish().await?;
-            self.in_time(connection.check(&self.url)).await?;
+            self.in_time(connection.check_settings()).await?;
             let (name, preparation) = (self.name.clone(), self.preparation);
             let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
             let mut connection = timeout(MIGRATION_LIMIT, prepared)

@@ -64,8 +64,30 @@ impl Backend for AsyncMysqlConnection {
         Ok(connection)
     }
 
-    async fn check(&mut self, _: &MysqlUrl) -> Result<(), ConnectError> {
-        check_settings(self).await
+    async fn check_settings(&mut self) -> Result<(), ConnectError> {
+        let collations = self.texts(
+            "SELECT collation_name FROM information_schema.collations
+         WHERE collation_name IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')",
+        );
+        if collations.await?.is_empty() {
+            let message = "the server is too old to distinguish all names; it must be MariaDB 10.4 or MySQL \
+                       8.0.17, or later";
+            return Err(ConnectError(ConnectFailure::Refused, message.to_owned()));
+        }
+        // A commit waits for the disk with 1, and with MariaDB's 3; but not completely if a binary log is
+        // not synced.
+        let may_lose = self.texts(
+            "SELECT CONCAT('innodb_flush_log_at_trx_commit = ', @@innodb_flush_log_at_trx_commit,
+                       ', log_bin = ', @@log_bin, ', sync_binlog = ', @@sync_binlog)
+         FROM DUAL WHERE @@innodb_flush_log_at_trx_commit NOT IN (1, 3)
+         OR (@@log_bin AND @@sync_binlog <> 1 AND @@innodb_flush_log_at_trx_commit <> 3)",
+        );
+        for settings in may_lose.await? {
+            tracing::warn!(
+                "the database server has {settings}: a power cut may lose acknowledged writes"
+            );
+        }
+        Ok(())
     }
 
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError> {
@@ -138,33 +160,6 @@ async fn set_up(connection: &mut AsyncMysqlConnection, timeout: Duration) -> Que
         Err(error) if !error.to_string().contains("Unknown system variable") => Err(error),
         _ => Ok(()),
     }
-}
-
-/// Checks the settings that a session cannot change.
-async fn check_settings(connection: &mut AsyncMysqlConnection) -> Result<(), ConnectError> {
-    let collations = connection.texts(
-        "SELECT collation_name FROM information_schema.collations
-         WHERE collation_name IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')",
-    );
-    if collations.await?.is_empty() {
-        let message = "the server is too old to distinguish all names; it must be MariaDB 10.4 or MySQL \
-                       8.0.17, or later";
-        return Err(ConnectError(ConnectFailure::Refused, message.to_owned()));
-    }
-    // A commit waits for the disk with 1, and with MariaDB's 3; but not completely if a binary log is
-    // not synced.
-    let may_lose = connection.texts(
-        "SELECT CONCAT('innodb_flush_log_at_trx_commit = ', @@innodb_flush_log_at_trx_commit,
-                       ', log_bin = ', @@log_bin, ', sync_binlog = ', @@sync_binlog)
-         FROM DUAL WHERE @@innodb_flush_log_at_trx_commit NOT IN (1, 3)
-         OR (@@log_bin AND @@sync_binlog <> 1 AND @@innodb_flush_log_at_trx_commit <> 3)",
-    );
-    for settings in may_lose.await? {
-        tracing::warn!(
-            "the database server has {settings}: a power cut may lose acknowledged writes"
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -62,9 +62,27 @@ impl Backend for AsyncPgConnection {
         Ok(connection)
     }
 
-    async fn check(&mut self, url: &PostgresUrl) -> Result<(), ConnectError> {
-        check_sessions(url).await?;
-        check_settings(self).await
+    async fn check_sessions(url: &PostgresUrl) -> Result<(), ConnectError> {
+        check_sessions(url).await
+    }
+
+    async fn check_settings(&mut self) -> Result<(), ConnectError> {
+        let settings = sql::<(Text, Text)>(
+            "SELECT current_setting('server_encoding'), current_setting('fsync')",
+        );
+        let (encoding, fsync): (String, String) = settings.get_result(self).await?;
+        if encoding != "UTF8" {
+            return Err(ConnectError(
+                ConnectFailure::Refused,
+                format!("the encoding of the database is {encoding}, which cannot hold every name"),
+            ));
+        }
+        if fsync == "off" {
+            tracing::warn!(
+                "the database server has fsync = off: a power cut may lose acknowledged writes"
+            );
+        }
+        Ok(())
     }
 
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError> {
@@ -125,25 +143,6 @@ async fn set_up(connection: &mut AsyncPgConnection, timeout: Duration) -> QueryR
          FROM current_setting('synchronous_commit') AS setting"
     );
     connection.batch_execute(&settings).await
-}
-
-/// Checks the settings that a session cannot change.
-async fn check_settings(connection: &mut AsyncPgConnection) -> Result<(), ConnectError> {
-    let settings =
-        sql::<(Text, Text)>("SELECT current_setting('server_encoding'), current_setting('fsync')");
-    let (encoding, fsync): (String, String) = settings.get_result(connection).await?;
-    if encoding != "UTF8" {
-        return Err(ConnectError(
-            ConnectFailure::Refused,
-            format!("the encoding of the database is {encoding}, which cannot hold every name"),
-        ));
-    }
-    if fsync == "off" {
-        tracing::warn!(
-            "the database server has fsync = off: a power cut may lose acknowledged writes"
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,14 +1,11 @@
 //! Migrations of PostgreSQL, and its search index.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
-
 use diesel::{
+    connection::SimpleConnection,
     dsl::sql,
     prelude::*,
-    sql_types::{Bool, Text},
+    result::{DatabaseErrorKind, Error as DieselError},
+    sql_types::Text,
 };
 use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
@@ -17,11 +14,6 @@ use crate::database::{
     migrations::{Migrate, MigrationError},
     server::{backend::Addition, errors::MIGRATING},
 };
-
-/// How long a process waits for another one that migrates the tables. Shorter, and servers that start
-/// together fail or return 503 although the migration is short; longer, and one that cannot start is
-/// reported later. Chosen for tables of about a million robots.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
@@ -38,16 +30,18 @@ impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
         _: &str,
         work: impl FnOnce(&mut Self) -> Result<T, MigrationError>,
     ) -> Result<T, MigrationError> {
-        /// A number that no other program is likely to use.
-        const KEY: i64 = 0x726f_626f_7473;
-        let lock = format!("SELECT pg_try_advisory_xact_lock({KEY})");
+        // The key is a number that no other program is likely to use. With a shorter limit, servers that start
+        // together fail or return 503 although the migration is short; with a longer one, a server that cannot
+        // start is reported later. Chosen for tables of about a million robots.
+        let lock =
+            "SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(x'726f626f7473'::bigint)";
         self.transaction(|connection| {
-            let started = Instant::now();
-            while !sql::<Bool>(&lock).get_result(connection)? {
-                if started.elapsed() > LOCK_TIMEOUT {
+            match connection.batch_execute(lock) {
+                // The wait was too long: the server may say so in any language.
+                Err(DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)) => {
                     return Err(MIGRATING.into());
                 }
-                thread::sleep(Duration::from_millis(20));
+                locked => locked?,
             }
             work(connection)
         })

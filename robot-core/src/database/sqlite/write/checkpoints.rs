@@ -91,7 +91,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// As [`run_if_due`](Self::run_if_due).
-    pub(crate) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+    pub(crate) fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
         self.checkpoint(connection, "PASSIVE")
     }
 

@@ -122,26 +122,15 @@ impl WriteSession {
         }
     }
 
-    /// Runs the checkpoint that may be due after a commit.
-    pub(crate) fn after_commit(&mut self) {
-        self.with_checkpoints(Checkpoints::run_if_due);
-    }
-
-    /// Copies the pages of the WAL into the database, so that the WAL can start again from the
-    /// beginning, and takes no more space.
-    pub(crate) fn after_full_disk(&mut self) {
-        self.with_checkpoints(|checkpoints, connection| checkpoints.run(connection));
-    }
-
-    /// Uses the connection for checkpoints, and suspends writing if one fails.
-    fn with_checkpoints(
+    /// Runs a checkpoint, and suspends writing if it fails.
+    pub(crate) fn checkpoint(
         &mut self,
-        work: impl FnOnce(&mut Checkpoints, &mut SqliteConnection) -> QueryResult<()>,
+        run: fn(&mut Checkpoints, &mut SqliteConnection) -> QueryResult<()>,
     ) {
         let Some(mut connection) = self.connection.take() else {
             return;
         };
-        match work(&mut self.checkpoints, &mut connection) {
+        match run(&mut self.checkpoints, &mut connection) {
             Ok(()) => self.connection = Some(connection),
             Err(cause) => self.suspend(connection, cause),
         }

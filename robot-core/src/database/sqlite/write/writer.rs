@@ -15,7 +15,7 @@ use ::metrics::gauge;
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 use futures_channel::oneshot;
 
-use super::{queue::Queue, session::WriteSession};
+use super::{checkpoints::Checkpoints, queue::Queue, session::WriteSession};
 use crate::database::sqlite::{
     connect::DatabaseFile,
     errors::classify,
@@ -278,11 +278,13 @@ fn run(
         for write in batch {
             write.respond(result.clone());
         }
-        match result {
-            Ok(()) => guard(session, WriteSession::after_commit),
-            Err(Error::DiskFull(_)) => guard(session, WriteSession::after_full_disk),
-            Err(_) => None,
+        let checkpoint = match result {
+            Ok(()) => Checkpoints::run_if_due,
+            // So that the WAL can start again from the beginning, and takes no more space.
+            Err(Error::DiskFull(_)) => Checkpoints::run,
+            Err(_) => continue,
         };
+        guard(session, |session| session.checkpoint(checkpoint));
     }
 }
 
