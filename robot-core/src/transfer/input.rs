@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    io::{self, BufRead, BufReader, Chain, Cursor, Read},
+    io::{self, BufRead, BufReader, Chain, Cursor, Read, Take},
 };
 
 use super::{position::Position, record::ReadError};
@@ -21,12 +21,13 @@ pub const RECORD_LIMIT: usize = 64 * 1024;
 
 /// Some editors put it before a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+const MARK_LENGTH: u64 = 3;
 
 /// Buffered input, and the record that was read last.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     /// The first bytes, without a mark, and the input after them.
-    reader: BufReader<Chain<Cursor<Vec<u8>>, R>>,
+    reader: BufReader<Chain<Cursor<Vec<u8>>, Take<R>>>,
     has_start: bool,
     /// Whether the end was reached. A terminal would return more after it.
     is_at_end: bool,
@@ -43,7 +44,10 @@ pub(super) struct Input<R> {
 impl<R: Read> Input<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
-            reader: BufReader::with_capacity(RECORD_LIMIT, Cursor::default().chain(input)),
+            reader: BufReader::with_capacity(
+                RECORD_LIMIT,
+                Cursor::default().chain(input.take(MARK_LENGTH)),
+            ),
             has_start: false,
             is_at_end: false,
             line: 1,
@@ -107,9 +111,14 @@ impl<R: Read> Input<R> {
     fn fill_buffer(&mut self) -> io::Result<usize> {
         let (start, input) = self.reader.get_mut().get_mut();
         if !self.has_start {
-            let length = BYTE_ORDER_MARK.len() as u64;
-            input.take(length).read_to_end(start.get_mut())?;
+            input.read_to_end(start.get_mut())?;
             self.has_start = true;
+            if input.limit() == 0 {
+                input.set_limit(u64::MAX);
+            } else {
+                // The input has ended, and is not read again.
+                input.set_limit(0);
+            }
             if start.get_ref() == BYTE_ORDER_MARK {
                 start.get_mut().clear();
             }
