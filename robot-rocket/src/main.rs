@@ -181,9 +181,7 @@ fn run(figment: Figment) -> Result<(), Failure> {
             .map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     }
     #[cfg(feature = "otlp")]
-    let _traces = TraceExport::start().map_err(|error| {
-        format!("cannot export traces: {error}; allow more open files (ulimit -n)")
-    })?;
+    let _traces = TraceExport::start();
     let server = async {
         let store = store.use_current_runtime();
         let name = redact(&url);
