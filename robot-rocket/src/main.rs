@@ -46,63 +46,8 @@ struct Arguments {
     ready: Option<Option<Uri>>,
 }
 
-const SETTINGS: &str = "\
-Settings:
-  DATABASE_URL                        store: sqlite://robots.db (default), memory:, postgres://...,
-                                      mysql://...
-  ROCKET_PORT                         8000 (default), or 0 for a free port
-  ROCKET_ADDRESS                      127.0.0.1 (default), or 0.0.0.0 for all networks
-  ROCKET_API_TOKENS                   entries that 'robot-cli token new' prints, separated by
-                                      commas (an address that is not a loopback address needs this
-                                      or one of the next two)
-  ROCKET_API_TOKENS_FILE              file with one entry per line, instead of ROCKET_API_TOKENS
-  ROCKET_ALLOW_ANONYMOUS              permissions without a token: true (all), read, false (none)
-  ROCKET_ALLOWED_HOSTS                accepted host names: robots.example,robots (default: on a
-                                      loopback address localhost, otherwise any)
-  ROCKET_ALLOWED_ORIGINS              other origins whose pages may use the API:
-                                      https://app.example
-  ROCKET_TLS                          HTTPS: {certs=\"chain.pem\",key=\"key.pem\"}
-  ROCKET_STATIC_DIR                   folder of static files, which take precedence over all routes
-  ROCKET_BEHAVIOUR                    status codes: A (default), or B for the older ones
-  ROCKET_WORKERS                      worker threads (default: one more than cores)
-  ROCKET_MAX_BLOCKING                 requests that may block at the same time; others get 503
-                                      (default: 512)
-  ROCKET_MAX_CONNECTIONS              connections; others get 503 (default: 7/8 of the files that
-                                      the server may open, up to 20000)
-  ROCKET_MAX_CONNECTIONS_PER_ADDRESS  connections of one client address, except loopback; others
-                                      get 503 (default: a quarter of all)
-  ROCKET_HEADER_TIMEOUT               seconds that a client may take to send a request head
-                                      (default: 10)
-  ROCKET_WRITE_TIMEOUT                seconds that a client may read nothing of a response
-                                      (default: 30)
-  ROCKET_KEEP_ALIVE                   seconds that a connection may be idle between two requests
-                                      (default: 75)
-  ROCKET_SHUTDOWN                     seconds for running requests, grace and mercy together:
-                                      {grace=2,mercy=3} (default)
-  ROCKET_DATABASE_TIMEOUT             seconds until a busy or unreachable database is an error
-                                      (default: 2)
-  ROCKET_DATABASE_CONNECTIONS         maximum connections to the database (default: 4 per core, up
-                                      to 32)
-  ROCKET_IMPORT_TIMEOUT               seconds that a client may take to send an import (default:
-                                      3600)
-  ROCKET_IMPORT_MINIMUM_RATE          bytes per second that it must send on average (default: 1000)
-  ROCKET_LOG_FORMAT                   text (default), or json: one object per line
-  ROCKET_METRICS_ADDRESS              address of metrics for Prometheus: 127.0.0.1:9100 (default:
-                                      none)
-  ROCKET_SLOW_STATEMENT               milliseconds from which statements are logged (default:
-                                      500)
-  RUST_LOG                            log level: error, warn, info (with a line for each request)
-                                      (default: warn, and info for reloads)
-
-SIGHUP reloads the tokens and the files of ROCKET_TLS.
-
-Examples:
-  robot-rocket
-  robot-rocket --check
-  robot-rocket --ready
-  robot-rocket --ready http://127.0.0.1:9000
-  ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
-  curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
+/// The settings, for `--help`.
+const SETTINGS: &str = include_str!("settings.txt");
 
 /// An error, of which only the message is of interest.
 type Failure = Box<dyn Error>;
