@@ -52,7 +52,7 @@ pub use settings::{
     ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
 };
 #[cfg(feature = "server")]
-pub use settings::{LogFormat, ServerSettings, SettingsTable};
+pub use settings::{LogFormat, ServerSettings};
 #[cfg(feature = "tls")]
 pub use tls::Certificates;
 #[cfg(feature = "otlp")]

@@ -11,10 +11,7 @@ use rocket::figment::Figment;
 use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    EnvFilter, Layer, Registry,
-    filter::{Directive, filter_fn},
-    fmt,
-    layer::SubscriberExt,
+    EnvFilter, Layer, Registry, filter::filter_fn, fmt, layer::SubscriberExt,
     util::SubscriberInitExt,
 };
 
@@ -92,16 +89,12 @@ impl Write for Lines {
     }
 }
 
-/// The default filter with the directives of `RUST_LOG`, of which wrong ones are ignored.
+/// The default filter with the directives of `RUST_LOG`, of which wrong ones are reported on standard error.
 fn filter() -> EnvFilter {
     let chosen = std::env::var(EnvFilter::DEFAULT_ENV);
-    let chosen = chosen.unwrap_or_else(|_| DEFAULT_CHOICE.to_owned());
-    // Wrong ones are reported with the settings.
-    let chosen = chosen
-        .split(',')
-        .filter_map(|directive| directive.parse::<Directive>().ok());
+    let chosen = chosen.as_deref().unwrap_or(DEFAULT_CHOICE);
     // Of two directives for one target, the last one counts.
-    chosen.fold(EnvFilter::new(DEFAULT_FILTER), EnvFilter::add_directive)
+    EnvFilter::builder().parse_lossy(format!("{DEFAULT_FILTER},{chosen}"))
 }
 
 fn is_sensitive(metadata: &Metadata<'_>) -> bool {

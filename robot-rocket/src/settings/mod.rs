@@ -7,8 +7,6 @@ mod error;
 mod names;
 mod reader;
 #[cfg(feature = "server")]
-mod report;
-#[cfg(feature = "server")]
 mod server;
 mod store;
 #[cfg(any(feature = "otlp", feature = "server"))]
@@ -28,8 +26,6 @@ use rocket::{
 pub use catalogue::Settings;
 pub use connections::ConnectionLimits;
 pub use error::SettingsError;
-#[cfg(feature = "server")]
-pub use report::SettingsTable;
 #[cfg(feature = "server")]
 pub use server::{LogFormat, ServerSettings};
 pub use store::{database_url, open_options};

@@ -1,7 +1,7 @@
 //! All settings of the server program, checked before it opens the store.
 
 use std::{
-    env, mem,
+    env, iter, mem,
     net::{IpAddr, SocketAddr},
     num::NonZero,
 };
@@ -21,7 +21,7 @@ use rocket::{
 };
 
 use super::{
-    ConnectionLimits, Settings, SettingsError, SettingsTable, names,
+    ConnectionLimits, Settings, SettingsError, names,
     reader::{NUMBER, Reader},
     store,
 };
@@ -58,8 +58,8 @@ pub struct ServerSettings {
     /// One message for each name that is not a setting, for a certificate that expires soon, and for
     /// traces that are requested, but cannot be exported.
     pub warnings: Vec<String>,
-    /// The values of all settings.
-    pub table: SettingsTable,
+    /// The effective values of all settings without secrets: a table with a line for each, and its origin.
+    pub table: String,
 }
 
 impl ServerSettings {
@@ -99,10 +99,18 @@ impl ServerSettings {
                 options,
                 metrics_address,
                 warnings: mem::take(&mut reader.warnings),
-                table: SettingsTable(mem::take(&mut reader.rows)),
+                table: table(&reader.rows),
             }
         })
     }
+}
+
+/// A table of settings, in which a long value moves only its own origin.
+fn table(rows: &[[String; 3]]) -> String {
+    let header = ["setting", "value", "origin"].map(str::to_owned);
+    let rows = iter::once(&header).chain(rows);
+    rows.map(|[name, value, origin]| format!("{name:27}  {value:30}  {origin}\n"))
+        .collect()
 }
 
 /// The format of the log (`log_format`).
