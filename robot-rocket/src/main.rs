@@ -112,14 +112,11 @@ fn run(figment: Figment) -> Result<(), Failure> {
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
     #[cfg(unix)]
-    reload::Reload {
+    let reload = reload::Reload {
         access: settings.api.access.clone(),
         #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
-        address: config.address,
-    }
-    .at_signals(&config)
-    .map_err(|error| format!("cannot receive SIGHUP: {error}; allow more threads (ulimit -u)"))?;
+    };
     // Before the store is opened, so that its metrics are recorded.
     if let Some(address) = metrics_address {
         serve_metrics(address, settings.api.hosts.clone())
@@ -128,6 +125,10 @@ fn run(figment: Figment) -> Result<(), Failure> {
     #[cfg(feature = "otlp")]
     let _traces = TraceExport::start();
     let server = async {
+        #[cfg(unix)]
+        reload
+            .at_signals(&config)
+            .map_err(|error| format!("cannot receive SIGHUP: {error}"))?;
         let store = store.use_current_runtime();
         let name = redact(&url);
         let opened = rocket::tokio::task::spawn_blocking(move || store.open(&url)).await?;
