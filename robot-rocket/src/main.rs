@@ -173,16 +173,10 @@ fn explain(error: &ServeError, settings: &str) -> String {
     let ServeError::Listen { cause, .. } = error else {
         return error.to_string();
     };
-    let other = format!("choose another {settings}");
     let remedy = match cause.kind() {
-        io::ErrorKind::AddrInUse => format!("stop the program that uses this port, or {other}"),
-        io::ErrorKind::AddrNotAvailable => {
-            format!("{other}: one of this machine, or 0.0.0.0 for all of its addresses")
-        }
-        io::ErrorKind::PermissionDenied => {
-            format!("{other} with a port of 1024 or more, or permit the server to use this one")
-        }
-        _ => other,
+        io::ErrorKind::AddrInUse => "stop the program that uses this port, or ",
+        io::ErrorKind::PermissionDenied => "permit the server to use a port below 1024, or ",
+        _ => "",
     };
-    format!("{error}; {remedy}")
+    format!("{error}; {remedy}choose another {settings} of this machine")
 }
