@@ -48,11 +48,11 @@ pub use health::mount_health;
 pub use metrics::serve_metrics;
 pub use runtime::execute;
 pub use serve::{ServeError, ServeOptions, serve};
+#[cfg(feature = "server")]
+pub use settings::ServerSettings;
 pub use settings::{
     ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
 };
-#[cfg(feature = "server")]
-pub use settings::{LogFormat, ServerSettings};
 #[cfg(feature = "tls")]
 pub use tls::Certificates;
 #[cfg(feature = "otlp")]

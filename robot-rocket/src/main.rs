@@ -18,8 +18,8 @@ use robot_core::{Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
-    LogFormat, ServeError, ServeOptions, ServerSettings, Settings, execute, mount, mount_health,
-    serve, serve_metrics,
+    ServeError, ServeOptions, ServerSettings, Settings, execute, mount, mount_health, serve,
+    serve_metrics,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     let figment = robot_rocket::figment();
     let log = logging::start(&figment);
     let is_start = !check && ready.is_none();
-    let is_json = LogFormat::read(&figment) == LogFormat::Json;
+    let is_json = logging::is_json(&figment);
     let result = if check {
         check_settings(&figment)
     } else if let Some(url) = ready {

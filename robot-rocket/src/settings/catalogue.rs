@@ -8,7 +8,7 @@ use std::{
 
 use robot_core::{
     StoreFiles,
-    http::{Access, AccessToken, ApiSettings, Behaviour, Hosts, Origin, Permission, StreamLimits},
+    http::{Access, AccessToken, ApiSettings, Behaviour, Hosts, Permission, StreamLimits},
 };
 use rocket::figment::Figment;
 
@@ -62,7 +62,13 @@ impl Settings {
             behaviour: behaviour(reader),
             hosts: hosts(reader),
             access: access(reader),
-            origins: origins(reader),
+            origins: reader
+                .list(
+                    "allowed_origins",
+                    "origins, as in https://app.example",
+                    "none",
+                )
+                .unwrap_or_default(),
             stream_limits: stream_limits(reader),
             ..ApiSettings::default()
         };
@@ -98,13 +104,9 @@ impl Settings {
 }
 
 fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
-    reader.report_default("behaviour", &Behaviour::default());
-    let behaviour = reader.get_if("behaviour", "A (current) or B (older)", |figment| {
-        figment
-            .extract_inner::<String>("behaviour")
-            .ok()?
-            .parse()
-            .ok()
+    let (name, default) = ("behaviour", Behaviour::default());
+    let behaviour = reader.get_if(name, "A (current) or B (older)", default, |figment| {
+        figment.extract_inner::<String>(name).ok()?.parse().ok()
     });
     behaviour.unwrap_or_default()
 }
@@ -114,15 +116,9 @@ fn hosts(reader: &mut Reader<'_>) -> Hosts {
         Some(_) => (Hosts::Any, "any"),
         None => (Hosts::Only(Vec::new()), "loopback names"),
     };
-    reader.report_default("allowed_hosts", &shown);
-    let names = reader.list("allowed_hosts", "names, as in robots.example,robots");
+    let expected = "names, as in robots.example,robots";
+    let names = reader.list("allowed_hosts", expected, shown);
     names.map_or(default, Hosts::Only)
-}
-
-fn origins(reader: &mut Reader<'_>) -> Vec<Origin> {
-    reader.report_default("allowed_origins", &"none");
-    let origins = reader.list("allowed_origins", "origins, as in https://app.example");
-    origins.unwrap_or_default()
 }
 
 fn stream_limits(reader: &mut Reader<'_>) -> StreamLimits {
@@ -156,34 +152,21 @@ pub(super) fn network(reader: &Reader<'_>) -> Option<IpAddr> {
     (!address.is_loopback()).then_some(address)
 }
 
-/// The permission without a token, if it is set: `true`, `false` or `read`.
-#[expect(
-    clippy::option_option,
-    reason = "a setting whose value may be no permission"
-)]
-fn anonymous(reader: &mut Reader<'_>) -> Option<Option<Permission>> {
-    reader.get_if("allow_anonymous", "true, false or read", |figment| {
-        let value = figment.find_value("allow_anonymous").ok()?;
+/// The permissions, by default none if there is a problem.
+pub(super) fn access(reader: &mut Reader<'_>) -> Access {
+    let before = reader.problems.len();
+    let tokens = tokens(reader);
+    let default = tokens.is_empty() && network(reader).is_none();
+    let name = "allow_anonymous";
+    let anonymous = reader.get_if(name, "true, false or read", default, |figment| {
+        let value = figment.find_value(name).ok()?;
         match (value.to_bool(), value.as_str()) {
             (Some(true), _) => Some(Some(Permission::Define)),
             (Some(false), _) => Some(None),
             (None, Some("read")) => Some(Some(Permission::Read)),
             _ => None,
         }
-    })
-}
-
-/// The permissions, by default none if there is a problem.
-pub(super) fn access(reader: &mut Reader<'_>) -> Access {
-    let access = checked_access(reader);
-    reader.report_default("allow_anonymous", &format!("not set: {access}"));
-    access
-}
-
-fn checked_access(reader: &mut Reader<'_>) -> Access {
-    let before = reader.problems.len();
-    let tokens = tokens(reader);
-    let anonymous = anonymous(reader);
+    });
     if reader.problems.len() > before {
         return Access::default();
     }
@@ -213,8 +196,8 @@ fn checked_access(reader: &mut Reader<'_>) -> Access {
 /// The tokens of the setting and of the file.
 fn tokens(reader: &mut Reader<'_>) -> Vec<AccessToken> {
     let before = reader.problems.len();
-    reader.report_default("api_tokens", &"none");
-    let listed = reader.list("api_tokens", "entries that 'robot-cli token new' prints");
+    let expected = "entries that 'robot-cli token new' prints";
+    let listed = reader.list("api_tokens", expected, "none");
     let mut tokens = listed.unwrap_or_default();
     let file = reader.path("api_tokens_file", "the path of a file");
     if let Some(path) = &file {

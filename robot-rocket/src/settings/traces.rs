@@ -9,11 +9,10 @@ use super::reader::Reader;
 /// there is a warning, and the server runs without them: platforms set these variables for all programs alike.
 #[cfg(feature = "server")]
 pub(super) fn report(reader: &mut Reader<'_>) {
-    let row = match requested() {
-        Some((variable, _)) => ["traces", "requested", &variable].map(str::to_owned),
-        None => ["traces", "none", "default"].map(str::to_owned),
-    };
-    reader.rows.push(row);
+    match requested() {
+        Some((variable, _)) => reader.report("traces", "requested", &variable),
+        None => reader.report("traces", "none", "default"),
+    }
     #[cfg(feature = "otlp")]
     let problem = crate::traces::exporter().err();
     #[cfg(not(feature = "otlp"))]

@@ -10,9 +10,10 @@ const SECRETS: [&str; 4] = ["api_tokens", "database_url", "secret_key", "tls"];
 
 /// The message about a value that is not as it must be.
 pub(super) fn wrong(figment: &Figment, name: &str, expected: &str, value: &Value) -> String {
-    let found = match plain(value) {
-        _ if SECRETS.contains(&name) => String::new(),
-        found => format!(", not {found}"),
+    let found = if SECRETS.contains(&name) {
+        String::new()
+    } else {
+        format!(", not '{}'", plain(value))
     };
     let metadata = figment.get_metadata(value.tag());
     let place = place(metadata, figment.profile(), &[name]);
