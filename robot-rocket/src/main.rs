@@ -80,10 +80,10 @@ fn main() -> ExitCode {
 
 /// Prints the settings of a start.
 fn check_settings(figment: &Figment) -> Result<(), Failure> {
-    let table = read_settings(figment)?.table;
+    let table = read_settings(figment)?.table.join("\n");
     writeln!(
         io::stdout(),
-        "{table}\nThe settings are valid. The database was not opened, and the address not bound."
+        "{table}\n\nThe settings are valid. The database was not opened, and the address not bound."
     )
     .map_err(|error| format!("cannot print the settings: {error}").into())
 }

@@ -105,7 +105,7 @@ impl Settings {
 
 fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
     let (name, default) = ("behaviour", Behaviour::default());
-    let behaviour = reader.get_if(name, "A (current) or B (older)", default, |figment| {
+    let behaviour = reader.get_if(name, "A (current) or B (older)", &default, |figment| {
         figment.extract_inner::<String>(name).ok()?.parse().ok()
     });
     behaviour.unwrap_or_default()
@@ -158,7 +158,7 @@ pub(super) fn access(reader: &mut Reader<'_>) -> Access {
     let tokens = tokens(reader);
     let default = tokens.is_empty() && network(reader).is_none();
     let name = "allow_anonymous";
-    let anonymous = reader.get_if(name, "true, false or read", default, |figment| {
+    let anonymous = reader.get_if(name, "true, false or read", &default, |figment| {
         let value = figment.find_value(name).ok()?;
         match (value.to_bool(), value.as_str()) {
             (Some(true), _) => Some(Some(Permission::Define)),

@@ -19,23 +19,14 @@ use rocket::figment;
 ///
 /// let figment = figment.merge(("allowed_hosts", "*"));
 /// let error = Settings::read(&figment).unwrap_err();
-/// assert_eq!(error.problems().len(), 2);
 /// assert!(error.to_string().starts_with("2 wrong settings:\n  behaviour must be A"));
 /// ```
 #[derive(Debug)]
 pub struct SettingsError(pub(super) Vec<String>);
 
-impl SettingsError {
-    /// The messages about the problems, at least one.
-    #[must_use]
-    pub fn problems(&self) -> &[String] {
-        &self.0
-    }
-}
-
 impl fmt::Display for SettingsError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [problem] = self.problems() {
+        if let [problem] = &*self.0 {
             return write!(formatter, "wrong setting: {problem}");
         }
         write!(formatter, "{} wrong settings:", self.0.len())?;

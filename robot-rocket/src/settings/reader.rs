@@ -24,8 +24,8 @@ pub(super) struct Reader<'a> {
     pub(super) figment: &'a Figment,
     /// The settings that were read.
     pub(super) known: Vec<&'static str>,
-    /// Their effective values without secrets, with their origin.
-    pub(super) rows: Vec<[String; 3]>,
+    /// Their effective values without secrets, with their origin. A long value moves only its own origin.
+    pub(super) rows: Vec<String>,
     pub(super) problems: Vec<String>,
     pub(super) warnings: Vec<String>,
 }
@@ -41,9 +41,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports the effective value of a setting, and its origin.
-    pub(super) fn report(&mut self, name: &str, value: impl ToString, origin: &str) {
-        self.rows
-            .push([name.to_owned(), value.to_string(), origin.to_owned()]);
+    pub(super) fn report(&mut self, name: &str, value: &impl ToString, origin: &str) {
+        let value = value.to_string();
+        self.rows.push(format!("{name:27}  {value:30}  {origin}"));
     }
 
     /// The value of a setting; `None` if it is not set, and this text describes its default, or wrong.
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &'static str,
         expected: Expected,
-        default: impl ToString,
+        default: &impl ToString,
     ) -> Option<T> {
         let read = |figment: &Figment| figment.extract_inner(name).ok();
         self.get_if(name, expected, default, read)
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &'static str,
         expected: Expected,
-        default: impl ToString,
+        default: &impl ToString,
         read: impl FnOnce(&Figment) -> Option<T>,
     ) -> Option<T> {
         self.known.push(name);
@@ -75,34 +75,34 @@ impl<'a> Reader<'a> {
             self.problem(value::wrong(self.figment, name, expected, &value));
         }
         let origin = value::origin(name, &value, self.figment);
-        self.report(name, value::shown(name, &value), &origin);
+        self.report(name, &value::shown(name, &value), &origin);
         read
     }
 
     /// The value of a setting, or this one.
-    pub(super) fn get_or<'de, T: Deserialize<'de> + ToString + Clone>(
+    pub(super) fn get_or<'de, T: Deserialize<'de> + ToString>(
         &mut self,
         name: &'static str,
         expected: Expected,
         default: T,
     ) -> T {
-        self.get(name, expected, default.clone()).unwrap_or(default)
+        self.get(name, expected, &default).unwrap_or(default)
     }
 
     /// A whole number of seconds, 1 or more.
     pub(super) fn seconds(&mut self, name: &'static str, default: Duration) -> Duration {
-        let seconds = self.get::<NonZeroU32>(name, SECONDS, default.as_secs());
+        let seconds = self.get::<NonZeroU32>(name, SECONDS, &default.as_secs());
         seconds.map_or(default, |seconds| Duration::from_secs(seconds.get().into()))
     }
 
     /// A number, 1 or more.
     pub(super) fn number(&mut self, name: &'static str, default: u32) -> u32 {
-        let number: Option<NonZeroU32> = self.get(name, NUMBER, default);
+        let number: Option<NonZeroU32> = self.get(name, NUMBER, &default);
         number.map_or(default, NonZeroU32::get)
     }
 
     pub(super) fn path(&mut self, name: &'static str, expected: Expected) -> Option<PathBuf> {
-        let path: Option<RelativePathBuf> = self.get(name, expected, "none");
+        let path: Option<RelativePathBuf> = self.get(name, expected, &"none");
         path.map(|path| path.relative())
     }
 
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
         expected: Expected,
         default: &str,
     ) -> Option<Vec<T>> {
-        let texts = self.get::<Texts>(name, expected, default)?.into_vec();
+        let texts = self.get::<Texts>(name, expected, &default)?.into_vec();
         let variable = name.to_uppercase();
         let before = self.problems.len();
         let values = texts.iter().filter_map(|text| match text.parse() {

@@ -1,7 +1,7 @@
 //! All settings of the server program, checked before it opens the store.
 
 use std::{
-    env, iter, mem,
+    env, mem,
     net::{IpAddr, SocketAddr},
     num::NonZero,
 };
@@ -58,8 +58,8 @@ pub struct ServerSettings {
     /// One message for each name that is not a setting, for a certificate that expires soon, and for
     /// traces that are requested, but cannot be exported.
     pub warnings: Vec<String>,
-    /// The effective values of all settings without secrets: a table with a line for each, and its origin.
-    pub table: String,
+    /// The lines of a table: the effective values of all settings without secrets, and their origin.
+    pub table: Vec<String>,
 }
 
 impl ServerSettings {
@@ -72,18 +72,19 @@ impl ServerSettings {
         // If a file cannot be parsed, nothing else can be read.
         figment.extract::<Dict>()?;
         Reader::read(&store::database_sources(figment), |reader| {
+            reader.report("setting", &"value", "origin");
             read_rocket(reader);
             check_tls(reader);
             let catalogue = Settings::read_from(reader);
             ConnectionLimits::read_from(reader);
             let database_url = store::url(reader);
             let options = store::options(reader);
-            reader.get::<LogFormat>("log_format", "text or json", "text");
+            reader.get::<LogFormat>("log_format", "text or json", &"text");
             let expected = "an address with a port, as in 127.0.0.1:9100";
-            let metrics_address = reader.get("metrics_address", expected, "none");
+            let metrics_address = reader.get("metrics_address", expected, &"none");
             match env::var("RUST_LOG") {
-                Ok(filter) => reader.report("RUST_LOG", filter.escape_debug(), "RUST_LOG"),
-                Err(_) => reader.report("RUST_LOG", "warn, and info for reloads", "default"),
+                Ok(filter) => reader.report("RUST_LOG", &filter.escape_debug(), "RUST_LOG"),
+                Err(_) => reader.report("RUST_LOG", &"warn, and info for reloads", "default"),
             }
             super::traces::report(reader);
             names::check(reader);
@@ -100,18 +101,10 @@ impl ServerSettings {
                 options,
                 metrics_address,
                 warnings: mem::take(&mut reader.warnings),
-                table: table(&reader.rows),
+                table: mem::take(&mut reader.rows),
             }
         })
     }
-}
-
-/// A table of settings, in which a long value moves only its own origin.
-fn table(rows: &[[String; 3]]) -> String {
-    let header = ["setting", "value", "origin"].map(str::to_owned);
-    let rows = iter::once(&header).chain(rows);
-    rows.map(|[name, value, origin]| format!("{name:27}  {value:30}  {origin}\n"))
-        .collect()
 }
 
 /// The format of the log (`log_format`), which the program reads before all settings.
@@ -125,7 +118,7 @@ enum LogFormat {
 /// Reads each of Rocket's settings on its own, because reading them together stops at the first
 /// problem.
 fn read_rocket(reader: &mut Reader<'_>) {
-    let default = "none";
+    let default = &"none";
     let address = "an IP address, such as 127.0.0.1 or 0.0.0.0";
     reader.get::<IpAddr>(Config::ADDRESS, address, default);
     reader.get::<u16>(Config::PORT, "a number from 0 to 65535", default);
@@ -149,7 +142,7 @@ fn check_tls(reader: &mut Reader<'_>) {
     let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
     #[cfg(feature = "tls")]
     if let Some(tls) = reader
-        .get::<Option<TlsConfig>>("tls", expected, "none")
+        .get::<Option<TlsConfig>>("tls", expected, &"none")
         .flatten()
     {
         match crate::tls::read(&tls) {
@@ -158,7 +151,7 @@ fn check_tls(reader: &mut Reader<'_>) {
         }
     }
     #[cfg(not(feature = "tls"))]
-    reader.get::<Value>("tls", expected, "none");
+    reader.get::<Value>("tls", expected, &"none");
     if reader.figment.contains("tls.mutual") {
         reader.problem(
             "tls.mutual has no effect, because this server cannot check certificates of clients; \

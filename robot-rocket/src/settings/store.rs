@@ -74,7 +74,7 @@ pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
         .timeout(timeout)
         .slow_statement(Duration::from_millis(slow.into()))
         .connections(connections);
-    let workers: Option<NonZero<usize>> = reader.get(Config::WORKERS, NUMBER, "none");
+    let workers: Option<NonZero<usize>> = reader.get(Config::WORKERS, NUMBER, &"none");
     match workers {
         Some(workers) => options.workers(workers.get()),
         None => options,

@@ -10,8 +10,8 @@ use super::reader::Reader;
 #[cfg(feature = "server")]
 pub(super) fn report(reader: &mut Reader<'_>) {
     match requested() {
-        Some((variable, _)) => reader.report("traces", "requested", &variable),
-        None => reader.report("traces", "none", "default"),
+        Some((variable, _)) => reader.report("traces", &"requested", &variable),
+        None => reader.report("traces", &"none", "default"),
     }
     #[cfg(feature = "otlp")]
     let problem = crate::traces::exporter().err();
