@@ -48,11 +48,11 @@ pub use health::mount_health;
 pub use metrics::serve_metrics;
 pub use runtime::execute;
 pub use serve::{ServeError, ServeOptions, serve};
+#[cfg(feature = "server")]
+pub use settings::ServerSettings;
 pub use settings::{
     ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
 };
-#[cfg(feature = "server")]
-pub use settings::{LogFormat, ServerSettings, SettingsTable};
 #[cfg(feature = "tls")]
 pub use tls::Certificates;
 #[cfg(feature = "otlp")]
@@ -102,7 +102,6 @@ pub fn mount(
         files,
     };
     let rocket = Catalogues::add(rocket, mounted.clone())
-        .attach(routes::no_sniffing(mounted.clone()))
         .mount(base, routes::all(&mounted))
         .register(base, routes::catchers(&mounted));
     match &settings.static_dir {

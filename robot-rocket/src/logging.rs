@@ -6,15 +6,11 @@ use std::{
 };
 
 use metrics::counter;
-use robot_rocket::LogFormat;
 use rocket::figment::Figment;
 use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    EnvFilter, Layer, Registry,
-    filter::{Directive, filter_fn},
-    fmt,
-    layer::SubscriberExt,
+    EnvFilter, Layer, Registry, filter::filter_fn, fmt, layer::SubscriberExt,
     util::SubscriberInitExt,
 };
 
@@ -33,12 +29,15 @@ const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper
 /// and a blocked log takes more memory: about 3 MB with this number.
 const BUFFERED_LINES: usize = 10_000;
 
-/// Writes what is buffered when it is dropped.
-#[must_use]
-pub(crate) struct Log(#[expect(dead_code, reason = "dropped at the end")] WorkerGuard);
+/// Whether the log has JSON. A wrong setting, which is reported with the others, counts as none.
+pub(crate) fn is_json(figment: &Figment) -> bool {
+    let format = figment.extract_inner::<String>("log_format");
+    format.is_ok_and(|format| format == "json")
+}
 
-/// Installs the log: the events and records that `RUST_LOG` chooses, without those that contain secrets.
-pub(crate) fn start(figment: &Figment) -> Log {
+/// Installs the log: the events and records that `RUST_LOG` chooses, without those that contain secrets. The
+/// guard writes what is buffered when it is dropped.
+pub(crate) fn start(figment: &Figment) -> WorkerGuard {
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(BUFFERED_LINES)
         // The lines that wait are written together.
@@ -48,14 +47,12 @@ pub(crate) fn start(figment: &Figment) -> Log {
         writer,
     };
     let lines = fmt::layer().with_writer(move || lines.clone());
-    let lines: Box<dyn Layer<_> + Send + Sync> = match LogFormat::read(figment) {
-        LogFormat::Text => lines.with_ansi(is_colourful()).boxed(),
-        LogFormat::Json => lines
-            .json()
-            .flatten_event(true)
-            .with_current_span(false)
-            .with_span_list(false)
-            .boxed(),
+    let lines: Box<dyn Layer<_> + Send + Sync> = if is_json(figment) {
+        let lines = lines.json().flatten_event(true);
+        let lines = lines.with_current_span(false).with_span_list(false);
+        lines.boxed()
+    } else {
+        lines.with_ansi(is_colourful()).boxed()
     };
     let installed = Registry::default()
         .with(lines)
@@ -66,7 +63,7 @@ pub(crate) fn start(figment: &Figment) -> Log {
     if installed.is_ok() {
         panic::set_hook(Box::new(|panic| tracing::error!("a bug: {panic}")));
     }
-    Log(guard)
+    guard
 }
 
 /// Queues lines, and counts those that are lost.
@@ -92,16 +89,12 @@ impl Write for Lines {
     }
 }
 
-/// The default filter with the directives of `RUST_LOG`, of which wrong ones are ignored.
+/// The default filter with the directives of `RUST_LOG`, of which wrong ones are reported on standard error.
 fn filter() -> EnvFilter {
     let chosen = std::env::var(EnvFilter::DEFAULT_ENV);
-    let chosen = chosen.unwrap_or_else(|_| DEFAULT_CHOICE.to_owned());
-    // Wrong ones are reported with the settings.
-    let chosen = chosen
-        .split(',')
-        .filter_map(|directive| directive.parse::<Directive>().ok());
+    let chosen = chosen.as_deref().unwrap_or(DEFAULT_CHOICE);
     // Of two directives for one target, the last one counts.
-    chosen.fold(EnvFilter::new(DEFAULT_FILTER), EnvFilter::add_directive)
+    EnvFilter::builder().parse_lossy(format!("{DEFAULT_FILTER},{chosen}"))
 }
 
 fn is_sensitive(metadata: &Metadata<'_>) -> bool {

@@ -149,12 +149,6 @@ impl AccessToken {
         self.name.as_ref()
     }
 
-    /// Whether both have the same text. Names and permissions may differ.
-    #[must_use]
-    pub fn has_text_of(&self, other: &Self) -> bool {
-        self.hash == other.hash
-    }
-
     /// The first 8 digits of the hash, by which a log identifies a token without revealing it:
     /// `sha256:1a2b3c4d`.
     ///

@@ -61,7 +61,7 @@ expect "$old" 200
 run 'curl*token_requests' | grep 'token="ci-2"'
 run 'sed*'
 run 'systemctl reload*'
-reloaded() { run 'journalctl*' | grep 'tokens and certificates were reloaded; .*tokens_removed=ci:'; }
+reloaded() { run 'journalctl*' | grep 'tokens and certificates were reloaded .*tokens_removed=.*:ci:'; }
 within_a_minute reloaded
 expect "$old" 401
 expect "$new" 200

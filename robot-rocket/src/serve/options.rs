@@ -9,8 +9,6 @@ use rocket::{Config, figment::Figment};
 use socket2::{Domain, Socket, Type};
 
 use super::ServeError;
-#[cfg(not(feature = "tls"))]
-use crate::SettingsError;
 use crate::settings::ConnectionLimits;
 #[cfg(feature = "tls")]
 use crate::tls::Certificates;
@@ -61,8 +59,6 @@ impl ServeOptions {
         let limits = ConnectionLimits::read(figment)?;
         #[cfg(feature = "tls")]
         let certificates = config.tls.as_ref().map(Certificates::new).transpose()?;
-        #[cfg(not(feature = "tls"))]
-        crate::settings::tls_without_feature(figment).map_err(SettingsError::from)?;
         raise_limit();
         let address = SocketAddr::new(config.address, config.port);
         let listener = listen(address).map_err(|cause| ServeError::Listen { address, cause })?;

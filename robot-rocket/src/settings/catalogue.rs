@@ -8,12 +8,9 @@ use std::{
 
 use robot_core::{
     StoreFiles,
-    http::{
-        Access, AccessToken, ApiSettings, Behaviour, BodyLimits, Hosts, Origin, Permission,
-        TokenName,
-    },
+    http::{Access, AccessToken, ApiSettings, Behaviour, BodyLimits, Hosts, Permission},
 };
-use rocket::{figment::Figment, serde::Deserialize};
+use rocket::figment::Figment;
 
 use super::{SettingsError, reader::Reader};
 
@@ -69,7 +66,13 @@ impl Settings {
             ),
             hosts: hosts(reader),
             access: access(reader),
-            origins: origins(reader),
+            origins: reader
+                .list(
+                    "allowed_origins",
+                    "origins, as in https://app.example",
+                    "none",
+                )
+                .unwrap_or_default(),
             body_limits: body_limits(reader),
             ..ApiSettings::default()
         };
@@ -109,15 +112,9 @@ fn hosts(reader: &mut Reader<'_>) -> Hosts {
         Some(_) => (Hosts::Any, "any"),
         None => (Hosts::Only(Vec::new()), "loopback names"),
     };
-    reader.report_default("allowed_hosts", &shown);
-    let names = reader.list("allowed_hosts", "names, as in robots.example,robots");
+    let expected = "names, as in robots.example,robots";
+    let names = reader.list("allowed_hosts", expected, shown);
     names.map_or(default, Hosts::Only)
-}
-
-fn origins(reader: &mut Reader<'_>) -> Vec<Origin> {
-    reader.report_default("allowed_origins", &"none");
-    let origins = reader.list("allowed_origins", "origins, as in https://app.example");
-    origins.unwrap_or_default()
 }
 
 fn body_limits(reader: &mut Reader<'_>) -> BodyLimits {
@@ -151,49 +148,31 @@ pub(super) fn network(reader: &Reader<'_>) -> Option<IpAddr> {
     (!address.is_loopback()).then_some(address)
 }
 
-/// The permission without a token: `true`, `false` or `read`.
-#[derive(Deserialize)]
-#[serde(crate = "rocket::serde", untagged)]
-enum Anonymous {
-    Everything(bool),
-    Only(Reads),
-}
-
-#[derive(Deserialize)]
-#[serde(crate = "rocket::serde", rename_all = "lowercase")]
-enum Reads {
-    Read,
-}
-
 /// The permissions, by default none if there is a problem.
 pub(super) fn access(reader: &mut Reader<'_>) -> Access {
-    let access = checked_access(reader);
-    reader.report_default("allow_anonymous", &format!("not set: {access}"));
-    access
-}
-
-fn checked_access(reader: &mut Reader<'_>) -> Access {
     let before = reader.problems.len();
     let tokens = tokens(reader);
-    let anonymous = reader.get("allow_anonymous", "true, false or read");
+    let default = tokens.is_empty() && network(reader).is_none();
+    let name = "allow_anonymous";
+    let anonymous = reader.get_if(name, "true, false or read", &default, |figment| {
+        let value = figment.find_value(name).ok()?;
+        match (value.to_bool(), value.as_str()) {
+            (Some(true), _) => Some(Some(Permission::Define)),
+            (Some(false), _) => Some(None),
+            (None, Some("read")) => Some(Some(Permission::Read)),
+            _ => None,
+        }
+    });
     if reader.problems.len() > before {
         return Access::default();
     }
-    let network = network(reader);
-    let problem = match (anonymous, tokens.is_empty(), network) {
-        (Some(Anonymous::Only(Reads::Read)), ..) => {
-            return Access::new(tokens, Some(Permission::Read));
-        }
-        (Some(Anonymous::Everything(true)), true, _) | (None, true, None) => {
-            return Access::default();
-        }
-        (Some(Anonymous::Everything(false)) | None, false, _) => return Access::new(tokens, None),
-        (Some(Anonymous::Everything(true)), false, _) => {
+    let problem = match (anonymous, tokens.is_empty(), network(reader)) {
+        (Some(Some(Permission::Define)), false, _) => {
             "with allow_anonymous = true the api_tokens have no effect; remove one of the settings, \
              or set allow_anonymous = \"read\" to require tokens only for writes"
                 .to_owned()
         }
-        (Some(Anonymous::Everything(false)), true, _) => {
+        (Some(None), true, _) => {
             "allow_anonymous = false without api_tokens rejects every request; create a token with \
              'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it prints"
                 .to_owned()
@@ -203,49 +182,37 @@ fn checked_access(reader: &mut Reader<'_>) -> Access {
              token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it \
              prints, or allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
         ),
+        (None, true, None) => return Access::default(),
+        (anonymous, ..) => return Access::new(tokens, anonymous.flatten()),
     };
     reader.problem(problem);
     Access::default()
 }
 
-/// The tokens: none if no setting is present, or a problem was added.
+/// The tokens of the setting and of the file.
 fn tokens(reader: &mut Reader<'_>) -> Vec<AccessToken> {
     let before = reader.problems.len();
-    let is_listed = reader.figment.contains("api_tokens");
-    reader.report_default("api_tokens", &"none");
-    let listed = reader.list("api_tokens", "entries that 'robot-cli token new' prints");
-    let (origin, tokens) = match reader.path("api_tokens_file", "the path of a file") {
-        Some(_) if is_listed => {
-            reader.problem(
-                "api_tokens and api_tokens_file are both set; move all tokens to one of them",
-            );
-            return Vec::new();
-        }
-        Some(path) => {
-            let file = format!("the file '{}' of api_tokens_file", path.display());
-            let tokens = read_file(reader, &path, &file);
-            (file, tokens)
-        }
-        None if is_listed => ("api_tokens".to_owned(), listed.unwrap_or_default()),
-        None => return Vec::new(),
-    };
-    if tokens.is_empty() && reader.problems.len() == before {
-        reader.problem(format!(
-            "{origin} has no token, which would turn authentication off; add the entry that \
-             'robot-cli token new' prints for the server, or remove the setting"
-        ));
+    let expected = "entries that 'robot-cli token new' prints";
+    let listed = reader.list("api_tokens", expected, "none");
+    let mut tokens = listed.unwrap_or_default();
+    let file = reader.path("api_tokens_file", "the path of a file");
+    if let Some(path) = &file {
+        tokens.extend(read_file(reader, path));
     }
-    if let Some(name) = repeated(&tokens) {
-        reader.problem(format!(
-            "api_tokens has the name or the token of '{name}' twice; remove one entry, or create a \
-             token with another name by 'robot-cli token new write --name NAME'"
-        ));
+    let is_set = file.is_some() || reader.figment.contains("api_tokens");
+    if is_set && tokens.is_empty() && reader.problems.len() == before {
+        reader.problem(
+            "api_tokens has no token, and neither has the file of api_tokens_file, which would turn \
+             authentication off; add the entry that 'robot-cli token new' prints for the server, or \
+             remove the setting",
+        );
     }
     tokens
 }
 
 /// One token per line. Empty lines, and lines that begin with `#`, are ignored.
-fn read_file(reader: &mut Reader<'_>, path: &Path, file: &str) -> Vec<AccessToken> {
+fn read_file(reader: &mut Reader<'_>, path: &Path) -> Vec<AccessToken> {
+    let file = format!("the file '{}' of api_tokens_file", path.display());
     let text = fs::read_to_string(path).unwrap_or_else(|cause| {
         reader.problem(format!(
             "{file} cannot be read: {cause}; correct the path, or the permissions of the file"
@@ -260,16 +227,4 @@ fn read_file(reader: &mut Reader<'_>, path: &Path, file: &str) -> Vec<AccessToke
             .ok()
     });
     tokens.collect()
-}
-
-/// The name of a token that occurs twice, or whose text another entry has: without that entry, the
-/// token would still be valid.
-fn repeated(tokens: &[AccessToken]) -> Option<&TokenName> {
-    tokens.iter().enumerate().find_map(|(index, token)| {
-        let is_equal = |other: &&AccessToken| {
-            other.has_text_of(token) || token.name().is_some() && other.name() == token.name()
-        };
-        let other = tokens[..index].iter().find(is_equal)?;
-        token.name().or(other.name())
-    })
 }

@@ -45,21 +45,26 @@ impl ConnectionLimits {
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
+        #[cfg(not(feature = "tls"))]
+        if reader.figment.contains(Config::TLS) {
+            reader.problem(
+                "tls has no effect, because this server was built without HTTPS; remove the setting, \
+                 or build the server with the feature tls",
+            );
+        }
+        let expected = "a whole number of seconds; 0 means none";
+        let keep_alive = Config::default().keep_alive;
+        let keep_alive = reader.get_or(Config::KEEP_ALIVE, expected, keep_alive);
         let connections = reader.number("max_connections", by_default(maximum_files()));
         let per_address = connections.div_ceil(ADDRESS_PART);
         Self {
             header_timeout: reader.seconds("header_timeout", Duration::from_secs(10)),
-            keep_alive: Duration::from_secs(keep_alive(reader).into()),
+            keep_alive: Duration::from_secs(keep_alive.into()),
             write_timeout: reader.seconds("write_timeout", Duration::from_secs(30)),
             connections,
             connections_per_address: reader.number("max_connections_per_address", per_address),
         }
     }
-}
-
-fn keep_alive(reader: &mut Reader<'_>) -> u32 {
-    let expected = "a whole number of seconds; 0 means none";
-    reader.get_or(Config::KEEP_ALIVE, expected, Config::default().keep_alive)
 }
 
 /// The number of files that the process may open at most.

@@ -19,23 +19,14 @@ use rocket::figment;
 ///
 /// let figment = figment.merge(("allowed_hosts", "*"));
 /// let error = Settings::read(&figment).unwrap_err();
-/// assert_eq!(error.problems().len(), 2);
 /// assert!(error.to_string().starts_with("2 wrong settings:\n  behaviour must be A"));
 /// ```
 #[derive(Debug)]
 pub struct SettingsError(pub(super) Vec<String>);
 
-impl SettingsError {
-    /// The messages about the problems, at least one.
-    #[must_use]
-    pub fn problems(&self) -> &[String] {
-        &self.0
-    }
-}
-
 impl fmt::Display for SettingsError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let [problem] = self.problems() {
+        if let [problem] = &*self.0 {
             return write!(formatter, "wrong setting: {problem}");
         }
         write!(formatter, "{} wrong settings:", self.0.len())?;
@@ -58,23 +49,17 @@ impl From<figment::Error> for SettingsError {
     }
 }
 
-/// The message about a configuration that cannot be read. It is only the first line of the cause, because
+/// The message about a configuration that cannot be read. It has only the first line of the cause, because
 /// the parser shows a line of the file next, which may have a password.
 pub(super) fn unreadable(error: &figment::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     // Rocket takes a key above all tables of Rocket.toml for a table.
-    if text.contains("expected a map") {
-        return format!("{first}; in Rocket.toml, settings stand below a line [default]");
-    }
-    if !first.starts_with("TOML parse error") {
+    if !first.starts_with("TOML parse error") && !text.contains("expected a map") {
         return first.to_owned();
     }
-    let metadata = error.metadata.as_ref();
-    let source = metadata.and_then(|metadata| metadata.source.as_ref());
-    let file = source.map_or_else(String::new, |file| format!(" in {file}"));
     format!(
-        "{first}{file}; write NAME = VALUE, each name once, and texts in quotation marks, as in \
-         behaviour = \"A\""
+        "{first}; in Rocket.toml, settings stand below a line [default], as NAME = VALUE, each name \
+         once, and texts in quotation marks, as in behaviour = \"A\""
     )
 }

@@ -7,8 +7,6 @@ mod error;
 mod names;
 mod reader;
 #[cfg(feature = "server")]
-mod report;
-#[cfg(feature = "server")]
 mod server;
 mod store;
 #[cfg(any(feature = "otlp", feature = "server"))]
@@ -29,9 +27,7 @@ pub use catalogue::Settings;
 pub use connections::ConnectionLimits;
 pub use error::SettingsError;
 #[cfg(feature = "server")]
-pub use report::SettingsTable;
-#[cfg(feature = "server")]
-pub use server::{LogFormat, ServerSettings};
+pub use server::ServerSettings;
 pub use store::{database_url, open_options};
 
 /// Rocket's configuration, from the same sources as [`Config::figment`], but with other defaults: for
@@ -61,17 +57,4 @@ pub fn figment() -> Figment {
                 .global(),
         )
         .select(profile)
-}
-
-/// Rejects the setting `tls`, which would be ignored.
-#[cfg(not(feature = "tls"))]
-pub(crate) fn tls_without_feature(figment: &Figment) -> Result<(), String> {
-    if !figment.contains(Config::TLS) {
-        return Ok(());
-    }
-    Err(
-        "tls has no effect, because this server was built without HTTPS; remove the setting, or \
-         build the server with the feature tls"
-            .to_owned(),
-    )
 }

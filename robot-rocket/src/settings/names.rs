@@ -11,15 +11,17 @@ use rocket::figment::{
     providers::{Env, Format, Toml},
     value::{Dict, Value},
 };
-use tracing_subscriber::filter::Directive;
 
 use super::{reader::Reader, value::place};
 
 /// The profiles of Rocket.
 const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
 
-/// The levels of the log.
-const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+/// The members of settings that are tables.
+const MEMBERS: &str = "limits.bytes limits.data-form limits.file limits.form limits.json \
+                       limits.msgpack limits.string shutdown.ctrlc shutdown.force shutdown.grace \
+                       shutdown.mercy shutdown.signals tls.certs tls.ciphers tls.key tls.mutual \
+                       tls.prefer_server_cipher_order";
 
 /// Checks the names of all settings, of all profiles.
 pub(super) fn check(reader: &mut Reader<'_>) {
@@ -27,31 +29,38 @@ pub(super) fn check(reader: &mut Reader<'_>) {
     for (profile, settings) in reader.figment.data().into_iter().flatten() {
         check_profile(reader, &profile, &settings);
         for (name, value) in &settings {
-            check_name(reader, &profile, name, value);
+            check_name(reader, &profile, &[name], value);
         }
     }
     check_selected_profile(reader);
-    check_variables(reader);
+    check_database_url(reader);
 }
 
 /// Checks the name of a setting, and those of its members if it is a table.
-fn check_name(reader: &mut Reader<'_>, profile: &Profile, name: &str, value: &Value) {
-    if !reader.known.contains(&name) {
-        let suggestion = suggestion(name, &reader.known);
-        return report_name(reader, profile, &[name], value, suggestion);
-    }
-    let (Some(settings), Some(known)) = (value.as_dict(), members(name)) else {
-        return;
-    };
-    for (member, value) in settings {
-        // The limit `file/jpeg` is a part of the limit `file`.
-        let first = member.split('/').next().unwrap_or(member);
-        if !known.contains(&first) {
-            let similar = similar(first, known.clone());
-            let suggestion = similar.map(|similar| format!("{name}.{similar}"));
-            report_name(reader, profile, &[name, member], value, suggestion);
+fn check_name(reader: &mut Reader<'_>, profile: &Profile, path: &[&str], value: &Value) {
+    let name = path.join(".");
+    // The limit `file/jpeg` is a part of the limit `file`.
+    let name = name.split('/').next().unwrap_or_default();
+    let known = reader.known.iter().copied().chain(MEMBERS.split(' '));
+    let similar = similar(name, known);
+    if similar == Some(name) {
+        if let ([name], Some(members)) = (path, value.as_dict()) {
+            for (member, value) in members {
+                check_name(reader, profile, &[name, member], value);
+            }
         }
+        return;
     }
+    let suggestion = similar.or(name.starts_with("tls_").then_some("tls"));
+    let place = place(reader.figment.get_metadata(value.tag()), profile, path);
+    let suggestion = suggestion.map(|name| {
+        if place.starts_with("ROCKET_") {
+            format!("ROCKET_{}", name.to_uppercase())
+        } else {
+            name.to_owned()
+        }
+    });
+    report(reader, &format!("{place} is not a setting"), suggestion);
 }
 
 /// Rocket ignores `ROCKET_CONFIG` if there is no such file.
@@ -66,8 +75,8 @@ fn check_file(reader: &mut Reader<'_>) {
     }
 }
 
-/// Variables whose names do not begin with `ROCKET_`.
-fn check_variables(reader: &mut Reader<'_>) {
+/// The name of this variable does not begin with `ROCKET_`.
+fn check_database_url(reader: &mut Reader<'_>) {
     if !reader.figment.contains("database_url") {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         for name in names.filter(|name| similar(name, ["database_url"]).is_some()) {
@@ -76,70 +85,34 @@ fn check_variables(reader: &mut Reader<'_>) {
             ));
         }
     }
-    let filter = env::var("RUST_LOG").unwrap_or_default();
-    for level in filter.split(',').filter(|level| !level.is_empty()) {
-        let problem = if level.parse::<Directive>().is_err() {
-            "is ignored; write a level, such as info, or MODULE=LEVEL".to_owned()
-        } else if let Some(known) = similar(level, LOG_LEVELS)
-            && !level.eq_ignore_ascii_case(known)
-        {
-            format!("is not a level; did you mean {known}?")
-        } else {
-            continue;
-        };
-        reader.warning(format!("'{level}' of RUST_LOG {problem}"));
-    }
 }
 
-/// A table `[tls]` is a profile to Rocket, not the setting `tls`.
+/// A table `[tls]` is a profile to Rocket, not the setting `tls`, and a misspelt profile is another one.
 fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict) {
     let name = profile.as_str().as_str();
-    if profile == reader.figment.profile() || PROFILES.contains(&name) {
-        return;
+    let known = reader.known.iter().copied().chain(PROFILES);
+    let is_used = profile == reader.figment.profile() || PROFILES.contains(&name);
+    if !is_used && similar(name, known).is_some() {
+        let value = settings.values().next();
+        let metadata = value.and_then(|value| reader.figment.get_metadata(value.tag()));
+        let place = place(metadata, profile, &[&format!("[{name}]")]);
+        reader.problem(format!(
+            "{place} is not the selected profile, so it has no effect; write [default], or \
+             [default.NAME] for a setting that is a table"
+        ));
     }
-    let problem = if reader.known.contains(&name) {
-        format!("has no effect, because settings stand below a profile; write [default.{name}]")
-    } else if let Some(similar) = similar(name, PROFILES) {
-        format!("is not the selected profile, so it has no effect; did you mean [{similar}]?")
-    } else {
-        return;
-    };
-    let value = settings.values().next();
-    let metadata = value.and_then(|value| reader.figment.get_metadata(value.tag()));
-    let place = place(metadata, profile, &[&format!("[{name}]")]);
-    reader.problem(format!("{place} {problem}"));
 }
 
 /// A profile that no file has selects nothing.
 fn check_selected_profile(reader: &mut Reader<'_>) {
-    let selected = reader.figment.profile();
-    let name = selected.as_str().as_str();
-    let profiles: Vec<_> = reader.figment.profiles().collect();
-    if PROFILES.contains(&name) || profiles.contains(&selected) {
-        return;
+    let name = reader.figment.profile().as_str().as_str();
+    let profiles = reader.figment.profiles();
+    let existing = profiles.map(|it| it.as_str().as_str()).chain(PROFILES);
+    let similar = similar(name, existing);
+    if similar != Some(name) {
+        let what = format!("ROCKET_PROFILE={name} selects no table of Rocket.toml");
+        report(reader, &what, similar.map(str::to_owned));
     }
-    let existing = profiles.iter().map(|profile| profile.as_str().as_str());
-    let suggestion = similar(name, existing.chain(PROFILES)).map(str::to_owned);
-    let what = format!("ROCKET_PROFILE={name} selects no table of Rocket.toml");
-    report(reader, &what, suggestion);
-}
-
-/// Reports a name that is not a setting.
-fn report_name(
-    reader: &mut Reader<'_>,
-    profile: &Profile,
-    path: &[&str],
-    value: &Value,
-    suggestion: Option<String>,
-) {
-    let place = place(reader.figment.get_metadata(value.tag()), profile, path);
-    let suggestion = match suggestion {
-        Some(name) if place.starts_with("ROCKET_") => {
-            Some(format!("ROCKET_{}", name.to_uppercase()))
-        }
-        other => other,
-    };
-    report(reader, &format!("{place} is not a setting"), suggestion);
 }
 
 /// Reports a name without effect: it is an error if it is similar to one that has an effect.
@@ -148,24 +121,4 @@ fn report(reader: &mut Reader<'_>, what: &str, suggestion: Option<String>) {
         Some(name) => reader.problem(format!("{what}; did you mean {name}?")),
         None => reader.warning(format!("{what}, and has no effect")),
     }
-}
-
-/// The setting that a name probably stands for. `tls_certs` stands for a member of the table `tls`.
-fn suggestion(name: &str, known: &[&'static str]) -> Option<String> {
-    let lowercase = name.to_lowercase();
-    let table = lowercase.split(['_', '-']).next();
-    let table = table.filter(|table| members(table).is_some());
-    let suggestion = table.or_else(|| similar(name, known.iter().copied()));
-    suggestion.map(str::to_owned)
-}
-
-/// The members of a setting that is a table; `None` if it is none.
-fn members(name: &str) -> Option<Vec<&'static str>> {
-    let members = match name {
-        "limits" => "bytes data-form file form json msgpack string",
-        "shutdown" => "ctrlc force grace mercy signals",
-        "tls" => "certs ciphers key mutual prefer_server_cipher_order",
-        _ => return None,
-    };
-    Some(members.split(' ').collect())
 }

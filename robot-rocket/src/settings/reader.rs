@@ -24,8 +24,8 @@ pub(super) struct Reader<'a> {
     pub(super) figment: &'a Figment,
     /// The settings that were read.
     pub(super) known: Vec<&'static str>,
-    /// Their effective values without secrets, with their origin.
-    pub(super) rows: Vec<[String; 3]>,
+    /// Their effective values without secrets, with their origin. A long value moves only its own origin.
+    pub(super) rows: Vec<String>,
     pub(super) problems: Vec<String>,
     pub(super) warnings: Vec<String>,
 }
@@ -40,13 +40,21 @@ impl<'a> Reader<'a> {
         self.warnings.push(message.into());
     }
 
-    /// The value of a setting; `None` if it is not set, or wrong.
+    /// Reports the effective value of a setting, and its origin.
+    pub(super) fn report(&mut self, name: &str, value: &impl ToString, origin: &str) {
+        let value = value.to_string();
+        self.rows.push(format!("{name:27}  {value:30}  {origin}"));
+    }
+
+    /// The value of a setting; `None` if it is not set, and this text describes its default, or wrong.
     pub(super) fn get<'de, T: Deserialize<'de>>(
         &mut self,
         name: &'static str,
         expected: Expected,
+        default: &impl ToString,
     ) -> Option<T> {
-        self.get_if(name, expected, |figment| figment.extract_inner(name).ok())
+        let read = |figment: &Figment| figment.extract_inner(name).ok();
+        self.get_if(name, expected, default, read)
     }
 
     /// The same, read by a function.
@@ -54,28 +62,21 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &'static str,
         expected: Expected,
+        default: &impl ToString,
         read: impl FnOnce(&Figment) -> Option<T>,
     ) -> Option<T> {
         self.known.push(name);
-        let value = self.figment.find_value(name).ok()?;
+        let Ok(value) = self.figment.find_value(name) else {
+            self.report(name, default, "default");
+            return None;
+        };
         let read = read(self.figment);
         if read.is_none() {
             self.problem(value::wrong(self.figment, name, expected, &value));
         }
-        self.rows.push([
-            name.to_owned(),
-            value::shown(name, &value),
-            value::origin(name, &value, self.figment),
-        ]);
+        let origin = value::origin(name, &value, self.figment);
+        self.report(name, &value::shown(name, &value), &origin);
         read
-    }
-
-    /// Reports the value that a setting has if it is not set.
-    pub(super) fn report_default(&mut self, name: &'static str, value: &impl ToString) {
-        if !self.figment.contains(name) {
-            let row = [name, &value.to_string(), "default"];
-            self.rows.push(row.map(str::to_owned));
-        }
     }
 
     /// The value of a setting, or this one.
@@ -85,37 +86,35 @@ impl<'a> Reader<'a> {
         expected: Expected,
         default: T,
     ) -> T {
-        self.report_default(name, &default);
-        self.get(name, expected).unwrap_or(default)
+        self.get(name, expected, &default).unwrap_or(default)
     }
 
     /// A whole number of seconds, 1 or more.
     pub(super) fn seconds(&mut self, name: &'static str, default: Duration) -> Duration {
-        self.report_default(name, &default.as_secs());
-        let seconds = self.get::<NonZeroU32>(name, SECONDS);
+        let seconds = self.get::<NonZeroU32>(name, SECONDS, &default.as_secs());
         seconds.map_or(default, |seconds| Duration::from_secs(seconds.get().into()))
     }
 
     /// A number, 1 or more.
     pub(super) fn number(&mut self, name: &'static str, default: u32) -> u32 {
-        self.report_default(name, &default);
-        let number: Option<NonZeroU32> = self.get(name, NUMBER);
+        let number: Option<NonZeroU32> = self.get(name, NUMBER, &default);
         number.map_or(default, NonZeroU32::get)
     }
 
     pub(super) fn path(&mut self, name: &'static str, expected: Expected) -> Option<PathBuf> {
-        self.report_default(name, &"none");
-        let path: Option<RelativePathBuf> = self.get(name, expected);
+        let path: Option<RelativePathBuf> = self.get(name, expected, &"none");
         path.map(|path| path.relative())
     }
 
     /// A list in the format of `Rocket.toml`, or a text with commas, which is simpler in an environment
     /// variable. Every entry that cannot be parsed is a problem.
-    pub(super) fn list<T>(&mut self, name: &'static str, expected: Expected) -> Option<Vec<T>>
-    where
-        T: FromStr<Err: Display>,
-    {
-        let texts = self.get::<Texts>(name, expected)?.into_vec();
+    pub(super) fn list<T: FromStr<Err: Display>>(
+        &mut self,
+        name: &'static str,
+        expected: Expected,
+        default: &str,
+    ) -> Option<Vec<T>> {
+        let texts = self.get::<Texts>(name, expected, &default)?.into_vec();
         let variable = name.to_uppercase();
         let before = self.problems.len();
         let values = texts.iter().filter_map(|text| match text.parse() {

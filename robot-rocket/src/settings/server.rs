@@ -21,7 +21,7 @@ use rocket::{
 };
 
 use super::{
-    ConnectionLimits, Settings, SettingsError, SettingsTable, names,
+    ConnectionLimits, Settings, SettingsError, names,
     reader::{NUMBER, Reader},
     store,
 };
@@ -38,7 +38,7 @@ use super::{
 /// assert_eq!(
 ///     error.to_string(),
 ///     "2 wrong settings:\n  \
-///      workers must be a number, 1 or more, not 0\n  \
+///      workers must be a number, 1 or more, not '0'\n  \
 ///      behavior is not a setting; did you mean behaviour?"
 /// );
 /// ```
@@ -58,8 +58,8 @@ pub struct ServerSettings {
     /// One message for each name that is not a setting, for a certificate that expires soon, and for
     /// traces that are requested, but cannot be exported.
     pub warnings: Vec<String>,
-    /// The values of all settings.
-    pub table: SettingsTable,
+    /// The lines of a table: the effective values of all settings without secrets, and their origin.
+    pub table: Vec<String>,
 }
 
 impl ServerSettings {
@@ -72,18 +72,20 @@ impl ServerSettings {
         // If a file cannot be parsed, nothing else can be read.
         figment.extract::<Dict>()?;
         Reader::read(&store::database_sources(figment), |reader| {
+            reader.report("setting", &"value", "origin");
             read_rocket(reader);
             check_tls(reader);
             let catalogue = Settings::read_from(reader);
             ConnectionLimits::read_from(reader);
             let database_url = store::url(reader);
             let options = store::options(reader);
-            reader.report_default("log_format", &"text");
-            reader.get::<LogFormat>("log_format", "text or json");
-            reader.report_default("metrics_address", &"none");
+            reader.get::<LogFormat>("log_format", "text or json", &"text");
             let expected = "an address with a port, as in 127.0.0.1:9100";
-            let metrics_address = reader.get("metrics_address", expected);
-            report_log_level(reader);
+            let metrics_address = reader.get("metrics_address", expected, &"none");
+            match env::var("RUST_LOG") {
+                Ok(filter) => reader.report("RUST_LOG", &filter.escape_debug(), "RUST_LOG"),
+                Err(_) => reader.report("RUST_LOG", &"warn, and info for reloads", "default"),
+            }
             super::traces::report(reader);
             names::check(reader);
             let config = figment.extract::<Config>().unwrap_or_else(|error| {
@@ -99,84 +101,57 @@ impl ServerSettings {
                 options,
                 metrics_address,
                 warnings: mem::take(&mut reader.warnings),
-                table: SettingsTable(mem::take(&mut reader.rows)),
+                table: mem::take(&mut reader.rows),
             }
         })
     }
 }
 
-/// The format of the log (`log_format`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+/// The format of the log (`log_format`), which the program reads before all settings.
+#[derive(Deserialize)]
 #[serde(crate = "rocket::serde", rename_all = "lowercase")]
-pub enum LogFormat {
-    /// Lines for people, in colours on a terminal.
-    #[default]
+enum LogFormat {
     Text,
-    /// One JSON object per line.
     Json,
-}
-
-impl LogFormat {
-    /// Reads the setting. A wrong value, which [`ServerSettings::read`] reports, counts as none.
-    ///
-    /// ```
-    /// use robot_rocket::LogFormat;
-    ///
-    /// let figment = rocket::Config::figment().merge(("log_format", "json"));
-    /// assert_eq!(LogFormat::read(&figment), LogFormat::Json);
-    /// ```
-    #[must_use]
-    pub fn read(figment: &Figment) -> Self {
-        figment.extract_inner("log_format").unwrap_or_default()
-    }
 }
 
 /// Reads each of Rocket's settings on its own, because reading them together stops at the first
 /// problem.
 fn read_rocket(reader: &mut Reader<'_>) {
+    let default = &"none";
     let address = "an IP address, such as 127.0.0.1 or 0.0.0.0";
-    reader.get::<IpAddr>(Config::ADDRESS, address);
-    reader.get::<u16>(Config::PORT, "a number from 0 to 65535");
-    reader.get::<NonZero<usize>>(Config::MAX_BLOCKING, NUMBER);
-    reader.get::<Value>(Config::CLI_COLORS, "true or false");
-    reader.get::<Ident>(Config::IDENT, "a text for the header Server, or false");
-    reader.get::<Value>("ip_header", "the name of a header, or false");
-    reader.get::<Limits>(Config::LIMITS, "sizes, as in {form=\"64 KiB\"}");
-    reader.get::<LogLevel>(Config::LOG_LEVEL, "off, critical, normal or debug");
-    reader.get::<Value>("secret_key", "a key of 256 bits in base64");
+    reader.get::<IpAddr>(Config::ADDRESS, address, default);
+    reader.get::<u16>(Config::PORT, "a number from 0 to 65535", default);
+    reader.get::<NonZero<usize>>(Config::MAX_BLOCKING, NUMBER, default);
+    reader.get::<Value>(Config::CLI_COLORS, "true or false", default);
+    let ident = "a text for the header Server, or false";
+    reader.get::<Ident>(Config::IDENT, ident, default);
+    reader.get::<Value>("ip_header", "the name of a header, or false", default);
+    reader.get::<Limits>(Config::LIMITS, "sizes, as in {form=\"64 KiB\"}", default);
+    let levels = "off, critical, normal or debug";
+    reader.get::<LogLevel>(Config::LOG_LEVEL, levels, default);
+    reader.get::<Value>("secret_key", "a key of 256 bits in base64", default);
     let shutdown = "as in {grace=2,mercy=3,signals=[\"term\"]}";
-    reader.get::<Shutdown>(Config::SHUTDOWN, shutdown);
-    reader.get::<RelativePathBuf>(Config::TEMP_DIR, "the path of a folder");
-}
-
-/// The row of `RUST_LOG`, which the program reads itself.
-fn report_log_level(reader: &mut Reader<'_>) {
-    let (value, origin) = match env::var("RUST_LOG") {
-        Ok(value) => (value.escape_debug().to_string(), "RUST_LOG"),
-        Err(_) => ("warn, and info for reloads".to_owned(), "default"),
-    };
-    let row = ["RUST_LOG", &value, origin];
-    reader.rows.push(row.map(str::to_owned));
+    reader.get::<Shutdown>(Config::SHUTDOWN, shutdown, default);
+    reader.get::<RelativePathBuf>(Config::TEMP_DIR, "the path of a folder", default);
 }
 
 /// Checks the files of `tls`. Rocket would report them as a problem with the address, or ignore the
 /// setting and serve without encryption.
 fn check_tls(reader: &mut Reader<'_>) {
-    reader.report_default("tls", &"none");
     let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
     #[cfg(feature = "tls")]
-    if let Some(tls) = reader.get::<Option<TlsConfig>>("tls", expected).flatten() {
+    if let Some(tls) = reader
+        .get::<Option<TlsConfig>>("tls", expected, &"none")
+        .flatten()
+    {
         match crate::tls::read(&tls) {
             Ok(identity) => reader.warnings.extend(identity.validity_warning()),
             Err(problem) => reader.problem(problem),
         }
     }
     #[cfg(not(feature = "tls"))]
-    reader.get::<Value>("tls", expected);
-    #[cfg(not(feature = "tls"))]
-    if let Err(problem) = super::tls_without_feature(reader.figment) {
-        reader.problem(problem);
-    }
+    reader.get::<Value>("tls", expected, &"none");
     if reader.figment.contains("tls.mutual") {
         reader.problem(
             "tls.mutual has no effect, because this server cannot check certificates of clients; \

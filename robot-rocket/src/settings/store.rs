@@ -69,7 +69,7 @@ pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
     let slow = u32::try_from(default.slow_statement.as_millis()).unwrap_or(u32::MAX);
     let slow = reader.get_or("slow_statement", "a whole number of milliseconds", slow);
     let connections = reader.number("database_connections", default.connections);
-    let workers: Option<NonZero<usize>> = reader.get(Config::WORKERS, NUMBER);
+    let workers: Option<NonZero<usize>> = reader.get(Config::WORKERS, NUMBER, &"none");
     OpenOptions {
         timeout,
         slow_statement: Duration::from_millis(slow.into()),

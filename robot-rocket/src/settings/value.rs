@@ -1,7 +1,7 @@
 //! Values of settings, as messages and the table of settings show them.
 
 use robot_core::{http::AccessToken, redact};
-use rocket::figment::{Figment, Metadata, Profile, error::Actual, value::Value};
+use rocket::figment::{Figment, Metadata, Profile, value::Value};
 
 use super::reader::Texts;
 
@@ -10,12 +10,10 @@ const SECRETS: [&str; 4] = ["api_tokens", "database_url", "secret_key", "tls"];
 
 /// The message about a value that is not as it must be.
 pub(super) fn wrong(figment: &Figment, name: &str, expected: &str, value: &Value) -> String {
-    let found = match value.to_actual() {
-        _ if SECRETS.contains(&name) => String::new(),
-        Actual::Seq => ", not a list".to_owned(),
-        Actual::Map => String::new(),
-        Actual::Str(text) => format!(", not '{}'", text.escape_debug()),
-        other => format!(", not {}", scalar(&other)),
+    let found = if SECRETS.contains(&name) {
+        String::new()
+    } else {
+        format!(", not '{}'", plain(value))
     };
     let metadata = figment.get_metadata(value.tag());
     let place = place(metadata, figment.profile(), &[name]);
@@ -35,27 +33,29 @@ pub(super) fn shown(name: &str, value: &Value) -> String {
         }
         "database_url" => redact(value.as_str().unwrap_or_default()),
         "secret_key" => "(not shown)".to_owned(),
+        "tls" if !has_files(value) => "(not shown)".to_owned(),
         _ => plain(value),
     }
 }
 
+/// Whether the certificates and the key are files, and not their content.
+fn has_files(tls: &Value) -> bool {
+    ["certs", "key"].iter().all(|name| {
+        let path = tls.find_ref(name).and_then(Value::as_str);
+        path.is_some_and(|path| !path.contains('\n'))
+    })
+}
+
+/// The value as in a variable, but texts without quotation marks.
 fn plain(value: &Value) -> String {
     match value {
+        Value::String(_, text) => text.escape_debug().to_string(),
         Value::Dict(_, members) => {
-            let members = members.iter().map(|(name, value)| match name.as_str() {
-                // The setting may have the content of the file instead of its path.
-                "certs" | "key" if value.as_str().is_none_or(|path| path.contains('\n')) => {
-                    format!("{name}=(not shown)")
-                }
-                _ => format!("{name}={}", plain(value)),
-            });
+            let members = members.iter();
+            let members = members.map(|(name, value)| format!("{name}={}", plain(value)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
-        Value::Array(_, values) => {
-            let values: Vec<_> = values.iter().map(plain).collect();
-            format!("[{}]", values.join(","))
-        }
-        other => scalar(&other.to_actual()),
+        other => serde_json::to_string(other).unwrap_or_default(),
     }
 }
 
@@ -73,18 +73,6 @@ pub(super) fn origin(name: &str, value: &Value, figment: &Figment) -> String {
             place(metadata, &Profile::Default, &[name])
         }
         _ => "default".to_owned(),
-    }
-}
-
-fn scalar(value: &Actual) -> String {
-    match value {
-        Actual::Bool(value) => value.to_string(),
-        Actual::Unsigned(value) => value.to_string(),
-        Actual::Signed(value) => value.to_string(),
-        Actual::Float(value) => value.to_string(),
-        Actual::Char(value) => value.escape_debug().to_string(),
-        Actual::Str(value) => value.escape_debug().to_string(),
-        _ => "none".to_owned(),
     }
 }
 

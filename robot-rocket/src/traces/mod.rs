@@ -6,10 +6,14 @@
 
 mod request;
 
-use std::{error::Error, io, sync::OnceLock, time::Duration};
+use std::{
+    error::Error,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use bytes::Bytes;
-use hyper::{Request, Response};
+use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use opentelemetry::{InstrumentationScope, KeyValue, trace::TracerProvider};
@@ -21,10 +25,12 @@ use opentelemetry_sdk::{
     trace::{SdkTracer, SdkTracerProvider},
 };
 use rocket::tokio::runtime::{Builder, Runtime};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 
 use crate::{
     rare_warning::RareWarning,
-    settings::traces::{Collector, collector},
+    settings::traces::{exporter as variable, requested, value},
 };
 
 pub(crate) use request::RequestTrace;
@@ -45,9 +51,8 @@ static TRACER: OnceLock<SdkTracer> = OnceLock::new();
 /// use robot_rocket::TraceExport;
 ///
 /// // Until the end of the program. Without OTEL_EXPORTER_OTLP_ENDPOINT, there is none.
-/// let traces = TraceExport::start()?;
+/// let traces = TraceExport::start();
 /// assert!(traces.is_none());
-/// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
 #[must_use = "the export ends when this is dropped"]
@@ -57,27 +62,13 @@ impl TraceExport {
     /// Exports a span for each request that [`serve`](crate::serve) answers from now on, if the
     /// standard environment variables of OpenTelemetry request it, in this process for the first time.
     ///
-    /// If they request what is not supported, nothing is exported: the warnings of
+    /// If they request what is not possible, nothing is exported: the warnings of
     /// [`ServerSettings`](crate::ServerSettings) say why.
-    ///
-    /// # Errors
-    /// The system does not allow more open files.
     ///
     /// # Panics
     /// If the system cannot start a thread.
-    pub fn start() -> io::Result<Option<Self>> {
-        let Ok(Some(collector)) = collector() else {
-            return Ok(None);
-        };
-        let name = collector.name.clone();
-        let exporter = SpanExporter::builder()
-            .with_http()
-            .with_protocol(Protocol::HttpBinary)
-            .with_endpoint(collector.endpoint.to_string())
-            .with_timeout(collector.timeout)
-            .with_http_client(Client::new(collector)?)
-            .build()
-            .map_err(io::Error::other)?;
+    pub fn start() -> Option<Self> {
+        let exporter = exporter().ok()??;
         let provider = SdkTracerProvider::builder()
             .with_resource(resource())
             .with_batch_exporter(exporter)
@@ -85,9 +76,9 @@ impl TraceExport {
         let scope = InstrumentationScope::builder(NAME).with_version(VERSION);
         let tracer = provider.tracer_with_scope(scope.build());
         if TRACER.set(tracer).is_ok() {
-            tracing::info!("traces are sent to {name}");
+            tracing::info!("traces are exported");
         }
-        Ok(Some(Self(provider)))
+        Some(Self(provider))
     }
 }
 
@@ -102,20 +93,47 @@ impl Drop for TraceExport {
 
 /// The attributes of the server: `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` take precedence.
 fn resource() -> Resource {
-    let resource = Resource::builder_empty()
+    let name = value("OTEL_SERVICE_NAME").map(|name| KeyValue::new("service.name", name));
+    Resource::builder_empty()
         .with_service_name(NAME)
         .with_attribute(KeyValue::new("service.version", VERSION))
-        .with_detector(Box::new(EnvResourceDetector::new()));
-    let name = std::env::var("OTEL_SERVICE_NAME").ok();
-    match name.filter(|name| !name.is_empty()) {
-        Some(name) => resource.with_service_name(name).build(),
-        None => resource.build(),
+        .with_detector(Box::new(EnvResourceDetector::new()))
+        .with_attributes(name)
+        .build()
+}
+
+/// The exporter to the collector of the environment; `None` if no traces are requested. It reads the
+/// address and the headers itself. The error is a message without values, which may have secrets.
+pub(crate) fn exporter() -> Result<Option<SpanExporter>, String> {
+    let Some((name, address)) = requested() else {
+        return Ok(None);
+    };
+    let endpoint = address.parse::<Uri>();
+    if !endpoint.is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https"))) {
+        return Err(format!("{name} must be a URL, as in http://127.0.0.1:4318"));
     }
+    if let Some((name, protocol)) = variable("PROTOCOL")
+        && protocol != "http/protobuf"
+    {
+        return Err(format!(
+            "this server supports only http/protobuf, not the protocol of {name}; set it to \
+             http/protobuf, and the address to a port for OTLP over HTTP, which usually is 4318"
+        ));
+    }
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_http_client(Client::new().map_err(|error| error.to_string())?)
+        .build();
+    exporter.map(Some).map_err(|error| error.to_string())
 }
 
 /// The interval is that of messages. Shorter, and an outage of the collector fills the log; longer, and an operator
 /// waits for the result of a correction.
 static LOST: RareWarning = RareWarning::new(Duration::from_secs(60));
+
+/// The timeout that OpenTelemetry specifies, in milliseconds.
+const DEFAULT_TIMEOUT: u64 = 10_000;
 
 /// Sends requests to the collector, on the thread of the exporter with a runtime of its own: so it works
 /// while that of the server is busy.
@@ -123,21 +141,31 @@ static LOST: RareWarning = RareWarning::new(Duration::from_secs(60));
 struct Client {
     runtime: Runtime,
     http: HyperClient<HttpsConnector<HttpConnector>>,
-    /// The collector, for messages.
-    name: String,
 }
 
 impl Client {
-    fn new(collector: Collector) -> io::Result<Self> {
+    /// A client that trusts the authorities of the environment, or of the system.
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let authorities = match variable("CERTIFICATE") {
+            Some((_, file)) => load_certs_from_paths(Some(file.as_ref()), None),
+            None => load_native_certs(),
+        };
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(authorities.certs);
+        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(collector.tls)
+            .with_tls_config(tls)
             .https_or_http()
             .enable_http1()
             .build();
+        let timeout = variable("TIMEOUT").and_then(|(_, text)| text.parse().ok());
+        let timeout = Duration::from_millis(timeout.unwrap_or(DEFAULT_TIMEOUT));
         Ok(Self {
             runtime: Builder::new_current_thread().enable_all().build()?,
-            http: HyperClient::new(connector, collector.timeout, None),
-            name: collector.name,
+            http: HyperClient::new(connector, timeout, None),
         })
     }
 }
@@ -153,7 +181,7 @@ impl HttpClient for Client {
             Err(error) => format!("cannot be reached: {}", cause(error.as_ref())),
         };
         if LOST.claim() {
-            tracing::warn!("traces are lost: {} {problem}", self.name);
+            tracing::warn!("traces are lost: the collector {problem}");
         }
         sent
     }

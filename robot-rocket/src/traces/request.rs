@@ -1,6 +1,6 @@
 //! The span of a request.
 
-use std::{net::IpAddr, time::SystemTime};
+use std::{iter, net::IpAddr, time::SystemTime};
 
 use hyper::HeaderMap;
 use opentelemetry::{
@@ -42,67 +42,40 @@ impl RequestTrace {
 
     /// Exports the span of the request, which has just ended.
     pub(crate) fn end(&self, request: &Completed<'_>, request_id: &RequestId, client: IpAddr) {
+        let method = Some(request.method).filter(|method| *method != Completed::OTHER_METHOD);
+        let route = Some(&*request.labels.route).filter(|route| *route != Labels::NO_ROUTE);
+        // The status if the request failed, or that its response was not sent completely.
+        let error = match request.status {
+            Some(status @ 500..) => Some(status.to_string()),
+            _ => (!request.is_sent).then(|| "aborted".to_owned()),
+        };
+        let text = |name: &'static str, value: &str| KeyValue::new(name, value.to_owned());
+        let status = request.status.map(i64::from);
+        let token = request.labels.token.as_ref();
+        let attributes = [
+            Some(text("http.request.method", method.unwrap_or("_OTHER"))),
+            Some(text("client.address", &client.to_string())),
+            Some(text("robots.request_id", request_id.as_str())),
+            route.map(|it| text("http.route", it)),
+            status.map(|it| KeyValue::new("http.response.status_code", it)),
+            token.map(|it| text("robots.token", it.as_str())),
+            error.as_deref().map(|it| text("error.type", it)),
+        ];
+        // As OpenTelemetry recommends: the method and the template of the path.
+        let name: Vec<_> = iter::once(method.unwrap_or("HTTP")).chain(route).collect();
         let end = SystemTime::now();
-        let span = SpanBuilder::from_name(name(request))
+        let span = SpanBuilder::from_name(name.join(" "))
             .with_kind(SpanKind::Server)
             .with_start_time(end.checked_sub(request.duration).unwrap_or(end))
-            .with_attributes(attributes(request, request_id, client));
+            .with_attributes(attributes.into_iter().flatten());
         // Samplers would take an invalid span for one that the client does not sample.
         let parent = self.parent.clone().map_or_else(Context::new, |parent| {
             Context::new().with_remote_span_context(parent)
         });
         let mut span = self.tracer.build_with_context(span, &parent);
-        if error(request).is_some() {
+        if error.is_some() {
             span.set_status(Status::error(""));
         }
         span.end_with_timestamp(end);
-    }
-}
-
-/// The name that OpenTelemetry recommends: the method and the template of the path.
-fn name(request: &Completed<'_>) -> String {
-    let method = method(request).unwrap_or("HTTP");
-    match route(request) {
-        Some(route) => format!("{method} {route}"),
-        None => method.to_owned(),
-    }
-}
-
-fn attributes(
-    request: &Completed<'_>,
-    request_id: &RequestId,
-    client: IpAddr,
-) -> impl Iterator<Item = KeyValue> {
-    let text = |name: &'static str, value: &str| KeyValue::new(name, value.to_owned());
-    let method = method(request).unwrap_or("_OTHER");
-    let token = request.labels.token.as_ref();
-    [
-        Some(KeyValue::new("http.request.method", method)),
-        Some(text("client.address", &client.to_string())),
-        Some(text("robots.request_id", request_id.as_str())),
-        route(request).map(|it| text("http.route", it)),
-        request
-            .status
-            .map(|it| KeyValue::new("http.response.status_code", i64::from(it))),
-        token.map(|it| text("robots.token", it.as_str())),
-        error(request).map(|it| KeyValue::new("error.type", it)),
-    ]
-    .into_iter()
-    .flatten()
-}
-
-fn method(request: &Completed<'_>) -> Option<&'static str> {
-    Some(request.method).filter(|method| *method != Completed::OTHER_METHOD)
-}
-
-fn route<'a>(request: &'a Completed<'_>) -> Option<&'a str> {
-    Some(&*request.labels.route).filter(|route| *route != Labels::NO_ROUTE)
-}
-
-/// The status if the request failed, or that its response was not sent completely.
-fn error(request: &Completed<'_>) -> Option<String> {
-    match request.status {
-        Some(status @ 500..) => Some(status.to_string()),
-        _ => (!request.is_sent).then(|| "aborted".to_owned()),
     }
 }

@@ -7,12 +7,13 @@ use crate::process::command;
 const CONFIGURE: &str = include_str!("../../docs/operations/configure.md");
 
 /// Settings of Rocket that are not documented.
-const OF_ROCKET: [&str; 6] = [
+const OF_ROCKET: [&str; 7] = [
     "CLI_COLORS",
     "IDENT",
     "IP_HEADER",
     "LIMITS",
     "LOG_LEVEL",
+    "SECRET_KEY",
     "TEMP_DIR",
 ];
 

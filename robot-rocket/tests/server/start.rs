@@ -76,7 +76,7 @@ fn address_that_cannot_be_bound_is_named() {
             "ROCKET_METRICS_ADDRESS",
             "192.0.2.1:9100".to_owned(),
             "192.0.2.1:9100".to_owned(),
-            "choose another ROCKET_METRICS_ADDRESS: one of this machine",
+            "choose another ROCKET_METRICS_ADDRESS of this machine",
         ),
     ] {
         let error = output_of_failure(&fail(folder.path(), &[(setting, &value)]));

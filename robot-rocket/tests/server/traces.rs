@@ -102,10 +102,7 @@ fn span_has_the_attributes_of_its_request() {
             assert!(!body.contains(secret), "{secret}");
         }
     }
-    assert!(
-        log.contains(&format!("traces are sent to {url}\n")),
-        "{log}"
-    );
+    assert!(log.contains("traces are exported"), "{log}");
     assert!(!log.contains("hunter2"), "{log}");
 }
 
@@ -202,8 +199,8 @@ fn outage_of_the_collector_is_logged_once() {
         server.get("/livez");
         !collector.requests().is_empty()
     });
-    let words = format!("traces are lost: {url} cannot be reached: ");
-    assert_eq!(server.log().matches(&words).count(), 1);
+    let words = "traces are lost: the collector cannot be reached: ";
+    assert_eq!(server.log().matches(words).count(), 1);
 }
 
 #[test]
@@ -220,7 +217,7 @@ fn collector_is_reached_by_https_if_its_certificate_is_trusted() {
     let url = format!("https://localhost:{}", collector.address.port());
     for (file, words) in [
         ("other.pem", "cannot be reached: invalid peer certificate"),
-        ("chain.pem", "traces are sent to "),
+        ("chain.pem", "traces are exported"),
     ] {
         let file = folder.path().join(file);
         let certificate = ("OTEL_EXPORTER_OTLP_CERTIFICATE", file.to_str().unwrap());
@@ -247,10 +244,9 @@ fn tls(certificate: &std::path::Path, key: &std::path::Path) -> Arc<rustls::Serv
 
 /// Variables, and words of the log.
 const WRONG: &str = "
-ENDPOINT=http://user:hunter2@127.0.0.1:4318 -> OTEL_EXPORTER_OTLP_ENDPOINT must be a URL without a user name
+ENDPOINT=hunter2:4317 -> OTEL_EXPORTER_OTLP_ENDPOINT must be a URL
 TRACES_ENDPOINT=hunter2 -> OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL
 PROTOCOL=grpc -> only http/protobuf, not the protocol of OTEL_EXPORTER_OTLP_PROTOCOL
-CERTIFICATE=absent.pem -> the certificate file 'absent.pem' (OTEL_EXPORTER_OTLP_CERTIFICATE) cannot be read
 ";
 
 #[test]
@@ -291,7 +287,7 @@ fn nothing_is_exported_unless_it_is_requested() {
         let server = Server::with(&[&[INFO], variables].concat());
         server.get("/livez");
         let (_, log) = server.stop("TERM");
-        assert!(!log.contains("traces are sent"), "{variables:?}: {log}");
+        assert!(!log.contains("traces are exported"), "{variables:?}: {log}");
     }
     assert!(collector.requests().is_empty());
 }
