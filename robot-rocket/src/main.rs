@@ -169,7 +169,6 @@ fn run(figment: Figment) -> Result<(), Failure> {
     #[cfg(unix)]
     reload::Reload {
         access: settings.api.access.clone(),
-        #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
         address: config.address,
     }

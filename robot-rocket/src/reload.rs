@@ -4,7 +4,6 @@ use std::{io, net::IpAddr, thread};
 
 use metrics::counter;
 use robot_core::http::{Access, AccessToken};
-#[cfg(feature = "tls")]
 use robot_rocket::Certificates;
 use rocket::{
     config::{Config, Sig},
@@ -21,7 +20,6 @@ use crate::Failure;
 /// What a reload replaces.
 pub(crate) struct Reload {
     pub(crate) access: Access,
-    #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Certificates>,
     /// The address that the server listens on.
     pub(crate) address: IpAddr,
@@ -76,7 +74,6 @@ impl Reload {
                     .into(),
             );
         }
-        #[cfg(feature = "tls")]
         if let (Some(certificates), Some(setting)) = (&self.certificates, &settings.config.tls) {
             certificates.reload(setting)?;
         }

@@ -156,7 +156,6 @@ pub(super) fn describe() {
         ("sqlite", cfg!(feature = "sqlite")),
         ("postgres", cfg!(feature = "postgres")),
         ("mysql", cfg!(feature = "mysql")),
-        ("tls", cfg!(feature = "tls")),
         ("otlp", cfg!(feature = "otlp")),
     ];
     let included = features.into_iter().filter(|(_, is_included)| *is_included);

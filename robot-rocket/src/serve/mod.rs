@@ -84,7 +84,6 @@ pub enum ServeError {
 /// ```
 pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), ServeError> {
     let listener = TcpListener::from_std(options.listener)?;
-    #[cfg(feature = "tls")]
     if let Some(certificates) = &options.certificates {
         certificates.record_expiry();
     }
@@ -107,7 +106,6 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         client: Arc::new(client),
         admission: Admission::new(&options.limits),
         limits: options.limits,
-        #[cfg(feature = "tls")]
         certificates: options.certificates,
         stopping: CancellationToken::new(),
     });

@@ -23,7 +23,6 @@ use super::{
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
 };
-#[cfg(feature = "tls")]
 use crate::tls::Certificates;
 use crate::{
     body::RequestBody,
@@ -40,7 +39,6 @@ pub(super) struct Server {
     pub(super) routing: Routing,
     pub(super) admission: Arc<Admission>,
     pub(super) limits: ConnectionLimits,
-    #[cfg(feature = "tls")]
     pub(super) certificates: Option<Certificates>,
     /// Cancelled when the server stops.
     pub(super) stopping: CancellationToken,

@@ -62,16 +62,3 @@ pub fn figment() -> Figment {
         )
         .select(profile)
 }
-
-/// Rejects the setting `tls`, which would be ignored.
-#[cfg(not(feature = "tls"))]
-pub(crate) fn tls_without_feature(figment: &Figment) -> Result<(), String> {
-    if !figment.contains(Config::TLS) {
-        return Ok(());
-    }
-    Err(
-        "tls has no effect, because this server was built without HTTPS; remove the setting, or \
-         build the server with the feature tls"
-            .to_owned(),
-    )
-}

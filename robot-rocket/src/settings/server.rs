@@ -7,7 +7,6 @@ use std::{
 };
 
 use robot_core::OpenOptions;
-#[cfg(feature = "tls")]
 use rocket::config::TlsConfig;
 use rocket::{
     Config,
@@ -164,18 +163,11 @@ fn report_log_level(reader: &mut Reader<'_>) {
 fn check_tls(reader: &mut Reader<'_>) {
     reader.report_default("tls", &"none");
     let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
-    #[cfg(feature = "tls")]
     if let Some(tls) = reader.get::<Option<TlsConfig>>("tls", expected).flatten() {
         match crate::tls::read(&tls) {
             Ok(identity) => reader.warnings.extend(identity.validity_warning()),
             Err(problem) => reader.problem(problem),
         }
-    }
-    #[cfg(not(feature = "tls"))]
-    reader.get::<Value>("tls", expected);
-    #[cfg(not(feature = "tls"))]
-    if let Err(problem) = super::tls_without_feature(reader.figment) {
-        reader.problem(problem);
     }
     if reader.figment.contains("tls.mutual") {
         reader.problem(
