@@ -173,7 +173,7 @@ mod tests {
             let pieces = permits.pieces(Box::new(chunks), RequestId::random());
             async { pin!(pieces).next().await.is_some_and(|piece| piece.is_ok()) }
         };
-        let stalled_list = list(Box::new(move || drop(ended.recv())));
+        let stalled_list = list(Box::new(move || _ = ended.recv()));
         let waiting_list = list(Box::new(|| ()));
         let request = async {
             let answer = permits.run(Work::Usual, "3", || 3).await;
