@@ -100,7 +100,6 @@ pub fn mount(
         files,
     };
     let rocket = Catalogues::add(rocket, mounted.clone())
-        .attach(routes::no_sniffing(mounted.clone()))
         .mount(base, routes::all(&mounted))
         .register(base, routes::catchers(&mounted));
     match &settings.static_dir {

@@ -12,7 +12,6 @@ use robot_core::http::{self, Body, Failure, IMPORT_LIMIT, RequestId};
 use rocket::{
     Catcher, Data, Request, Response, Route, catcher,
     data::ByteUnit,
-    fairing::AdHoc,
     form::Form,
     http::{Method, Status},
     route::{Handler, Outcome},
@@ -112,8 +111,8 @@ pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
 /// between its tasks.
 const WHOLE_PIECE: usize = 64 * 1024;
 
-/// Set by a fairing, because Rocket's `Shield`, which is attached to every application, sets it, too,
-/// and logs a warning for each response that has it already.
+/// Set by Rocket's `Shield`, which is attached to every application, and logs a warning for each response
+/// that has it already.
 const NO_SNIFF: &str = "x-content-type-options";
 
 /// The response of Rocket. A streamed body is read from the store on blocking threads.
@@ -145,27 +144,6 @@ pub(crate) fn convert(response: http::Response, permits: &BlockingPermits) -> Re
         }
     }
     converted.finalize()
-}
-
-/// The response to a request that Rocket could not parse, for which no fairing runs.
-pub(crate) fn convert_without_fairings(
-    response: http::Response,
-    permits: &BlockingPermits,
-) -> Response<'static> {
-    let mut converted = convert(response, permits);
-    converted.set_raw_header(NO_SNIFF, "nosniff");
-    converted
-}
-
-/// Forbids browsers to guess the content type of a response under the base of a catalogue.
-pub(crate) fn no_sniffing(mounted: Mounted) -> AdHoc {
-    AdHoc::on_response("Robot catalogue: no sniffing", move |request, response| {
-        let is_below = mounted.is_above(request.uri().path().as_str());
-        if is_below && !response.headers().contains(NO_SNIFF) {
-            response.set_raw_header(NO_SNIFF, "nosniff");
-        }
-        Box::pin(async {})
-    })
 }
 
 /// The bytes that Rocket examines.
@@ -210,7 +188,10 @@ impl catcher::Handler for ContractError {
             // Rocket does not route a request with a method that it does not know. No path takes
             // such a method, so the answer needs no store and does not block.
             let response = exchange.answer(Ok(Vec::new())).wait();
-            return Ok(convert_without_fairings(response, permits));
+            let mut converted = convert(response, permits);
+            // Rocket runs no fairings for such a request.
+            converted.set_raw_header(NO_SNIFF, "nosniff");
+            return Ok(converted);
         }
         let failure = if status == Status::BadRequest {
             Failure::Malformed(vec!["The request cannot be understood".into()])
