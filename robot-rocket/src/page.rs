@@ -145,11 +145,9 @@ impl File {
         self.content.hash(&mut hasher);
         let tag = format!("\"{:016x}\"", hasher.finish());
         let known = headers.get_all(IF_NONE_MATCH).iter();
-        let known = known.filter_map(|tags| tags.to_str().ok());
-        let is_known = known
-            .flat_map(|tags| tags.split(','))
-            .map(|known| known.trim().trim_start_matches("W/"))
-            .any(|known| known == "*" || known == tag);
+        let mut known = known.filter_map(|tags| tags.to_str().ok());
+        // A tag has quotes, so that it is found in a list, and if a proxy has made it weak.
+        let is_known = known.any(|tags| tags == "*" || tags.contains(&tag));
         let response = Response::builder()
             .header(ETAG, &tag)
             .header(CACHE_CONTROL, "no-cache")
