@@ -153,7 +153,7 @@ check_sources() {
 
 # The default features without the database servers, whose tests need a server.
 check_quickly() {
-    local features=robot-rocket/server,robot-rocket/sqlite,robot-rocket/tls,robot-cli/sqlite
+    local features=robot-rocket/server,robot-rocket/sqlite,robot-cli/sqlite
     check_sources
 
     step "Lints"
@@ -204,7 +204,7 @@ lint_everything() {
     step "The default features, and each feature alone"
     cargo clippy --locked --workspace --lib --bins -- --deny warnings
     lint_features robot-core "" transfer http sqlite postgres mysql conformance
-    lint_features robot-rocket "" tls server server,otlp
+    lint_features robot-rocket "" server server,otlp
     cargo clippy --locked --package robot-cli --no-default-features -- --deny warnings
 
     step "Documentation"
@@ -367,7 +367,7 @@ check_release() {
 
     step "Combinations of features"
     lint_features robot-core sqlite,postgres sqlite,mysql postgres,mysql
-    lint_features robot-rocket sqlite postgres mysql tls otlp
+    lint_features robot-rocket sqlite postgres mysql otlp
     local features package
     for features in sqlite postgres mysql; do
         cargo clippy --locked --package robot-cli --no-default-features --features "$features" -- --deny warnings

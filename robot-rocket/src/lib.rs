@@ -30,7 +30,6 @@ mod routes;
 mod runtime;
 mod serve;
 mod settings;
-#[cfg(feature = "tls")]
 mod tls;
 #[cfg(feature = "otlp")]
 mod traces;
@@ -53,7 +52,6 @@ pub use settings::ServerSettings;
 pub use settings::{
     ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
 };
-#[cfg(feature = "tls")]
 pub use tls::Certificates;
 #[cfg(feature = "otlp")]
 pub use traces::TraceExport;

@@ -114,7 +114,6 @@ fn run(figment: Figment) -> Result<(), Failure> {
     #[cfg(unix)]
     let reload = reload::Reload {
         access: settings.api.access.clone(),
-        #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
     };
     // Before the store is opened, so that its metrics are recorded.

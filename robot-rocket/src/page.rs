@@ -15,7 +15,7 @@ use hyper::{
         ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
         IF_NONE_MATCH, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     },
-    http::request::Parts,
+    http::{self, request::Parts},
 };
 use robot_core::{
     Definition,
@@ -112,11 +112,17 @@ pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, R
         return None;
     }
     let mut response = match head.method {
-        Method::GET | Method::HEAD => file.map_or_else(
-            || with_slash(&head.uri),
-            |file| file.response(&head.headers),
-        ),
-        Method::OPTIONS => response(StatusCode::NO_CONTENT, &[]),
+        Method::GET | Method::HEAD => file
+            .map_or_else(
+                || with_slash(&head.uri),
+                |file| file.response(&head.headers),
+            )
+            .unwrap_or_default(),
+        Method::OPTIONS => {
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::NO_CONTENT;
+            response
+        }
         _ => refusal(StatusCode::METHOD_NOT_ALLOWED, "The page can only be read")
             .map(|body| body.into_bytes().unwrap_or_default().into()),
     };
@@ -131,64 +137,46 @@ pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, R
     Some((route, response))
 }
 
-fn response(status: StatusCode, headers: &[(HeaderName, &str)]) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::new());
-    *response.status_mut() = status;
-    for (name, value) in headers {
-        if let Ok(value) = HeaderValue::from_str(value) {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    response
-}
-
 impl File {
     /// The file, or 304 if the browser has it. Browsers validate it each time, so that they never mix
     /// files of two versions of the server.
-    fn response(&self, headers: &HeaderMap) -> Response<Bytes> {
+    fn response(&self, headers: &HeaderMap) -> http::Result<Response<Bytes>> {
         let mut hasher = DefaultHasher::new();
         self.content.hash(&mut hasher);
         let tag = format!("\"{:016x}\"", hasher.finish());
         let known = headers.get_all(IF_NONE_MATCH).iter();
-        let known = known.filter_map(|tags| tags.to_str().ok());
-        let is_known = known
-            .flat_map(|tags| tags.split(','))
-            .map(|known| known.trim().trim_start_matches("W/"))
-            .any(|known| known == "*" || known == tag);
-        let mut response = response(
-            if is_known {
-                StatusCode::NOT_MODIFIED
-            } else {
-                StatusCode::OK
-            },
-            &[
-                (ETAG, &tag),
-                (CACHE_CONTROL, "no-cache"),
-                (CONTENT_SECURITY_POLICY, POLICY),
-                (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
-                (REFERRER_POLICY, "no-referrer"),
-            ],
-        );
-        if !is_known {
-            let content_type = HeaderValue::from_static(self.content_type);
-            response.headers_mut().insert(CONTENT_TYPE, content_type);
-            *response.body_mut() = match &self.content {
-                Cow::Borrowed(content) => Bytes::from_static(content.as_bytes()),
-                Cow::Owned(content) => content.clone().into(),
-            };
+        let mut known = known.filter_map(|tags| tags.to_str().ok());
+        // A tag has quotes, so that it is found in a list, and if a proxy has made it weak.
+        let is_known = known.any(|tags| tags == "*" || tags.contains(&tag));
+        let response = Response::builder()
+            .header(ETAG, &tag)
+            .header(CACHE_CONTROL, "no-cache")
+            .header(CONTENT_SECURITY_POLICY, POLICY)
+            .header(CROSS_ORIGIN_RESOURCE_POLICY, "same-origin")
+            .header(REFERRER_POLICY, "no-referrer");
+        if is_known {
+            let response = response.status(StatusCode::NOT_MODIFIED);
+            return response.body(Bytes::new());
         }
+        let content = match &self.content {
+            Cow::Borrowed(content) => Bytes::from_static(content.as_bytes()),
+            Cow::Owned(content) => content.clone().into(),
+        };
         response
+            .header(CONTENT_TYPE, self.content_type)
+            .body(content)
     }
 }
 
 /// Redirects to the base with a trailing slash; relative, so that it works behind a proxy. The paths in the page are
 /// relative, too, and without the slash they would be wrong.
-fn with_slash(uri: &Uri) -> Response<Bytes> {
+fn with_slash(uri: &Uri) -> http::Result<Response<Bytes>> {
     let last = uri.path().rsplit('/').next().unwrap_or_default();
     let query = uri.query().map(|query| format!("?{query}"));
     let location = format!("./{last}/{}", query.unwrap_or_default());
-    response(
-        StatusCode::FOUND,
-        &[(LOCATION, &location), (CACHE_CONTROL, "no-cache")],
-    )
+    Response::builder()
+        .status(StatusCode::FOUND)
+        .header(LOCATION, location)
+        .header(CACHE_CONTROL, "no-cache")
+        .body(Bytes::new())
 }

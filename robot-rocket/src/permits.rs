@@ -4,7 +4,7 @@ use std::{io, sync::Arc, thread, time::Duration};
 
 use ::metrics::{counter, gauge};
 use bytes::Bytes;
-use futures_util::{Stream, stream};
+use futures_util::{Stream, future::OptionFuture, stream};
 use robot_core::http::{Chunks, Failure, RequestId};
 use rocket::{
     Config,
@@ -82,19 +82,14 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let of_kind = match kind {
-            Work::Usual => Ok(None),
-            Work::Slow => Arc::clone(&self.slow)
-                .try_acquire_owned()
-                .map(Some)
-                .map_err(drop),
-            Work::Costly => {
-                let permit = timeout(COSTLY_TIMEOUT, Arc::clone(&self.costly).acquire_owned());
-                permit
-                    .await
-                    .map_or(Err(()), |permit| permit.map(Some).map_err(drop))
-            }
+            Work::Usual => None,
+            Work::Slow => Some((&self.slow, Duration::ZERO)),
+            Work::Costly => Some((&self.costly, COSTLY_TIMEOUT)),
         };
-        let of_kind = of_kind.map_err(|()| {
+        let of_kind = OptionFuture::from(
+            of_kind.map(|(permits, limit)| timeout(limit, Arc::clone(permits).acquire_owned())),
+        );
+        let of_kind = of_kind.await.transpose().map_err(|_| {
             counter!("robots_blocking_threads_rejected_total", "limit" => "imports").increment(1);
             Failure::Unavailable
         })?;
@@ -125,22 +120,13 @@ impl BlockingPermits {
         let state = (chunks, self.clone(), request_id);
         stream::try_unfold(state, |(mut chunks, permits, request_id)| async {
             let read = move || (chunks.next(), chunks);
-            let read = permits.run_started(request_id.as_str(), read).await;
+            // The response has started and can no longer be rejected: it waits for one of a few further threads.
+            let permit = Arc::clone(&permits.started).acquire_owned().await;
+            let read = run(permit, request_id.as_str(), read).await;
             let (piece, chunks) = read.map_err(|_| io::Error::other("the list cannot be read"))?;
             let piece = piece.transpose().map_err(io::Error::other)?;
             Ok(piece.map(|bytes| (Bytes::from(bytes), (chunks, permits, request_id))))
         })
-    }
-
-    /// Runs work on one of a few further threads, in the order of the calls: for a response that has
-    /// started and can no longer be rejected. It takes none of the permits of all other requests.
-    async fn run_started<T: Send + 'static>(
-        &self,
-        request_id: &str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Failure> {
-        let permit = Arc::clone(&self.started).acquire_owned().await;
-        run(permit, request_id, work).await
     }
 }
 
@@ -163,8 +149,9 @@ async fn run<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::{iter, pin::pin, sync::mpsc};
 
+    use futures_util::StreamExt;
     use rocket::tokio;
 
     use super::*;
@@ -178,14 +165,23 @@ mod tests {
             .build()
             .unwrap();
         let (end, ended) = mpsc::channel::<()>();
-        let list = permits.run_started("1", move || ended.recv().is_err());
-        let waiting_list = permits.run_started("2", || 2);
+        let list = |start: Box<dyn FnOnce() + Send>| {
+            let chunks = iter::once_with(move || {
+                start();
+                Ok(b"[]".to_vec())
+            });
+            let pieces = permits.pieces(Box::new(chunks), RequestId::random());
+            async { pin!(pieces).next().await.is_some_and(|piece| piece.is_ok()) }
+        };
+        let stalled_list = list(Box::new(move || _ = ended.recv()));
+        let waiting_list = list(Box::new(|| ()));
         let request = async {
             let answer = permits.run(Work::Usual, "3", || 3).await;
             drop(end);
             answer
         };
-        let outcomes = runtime.block_on(async { tokio::join!(list, waiting_list, request) });
-        assert!(matches!(outcomes, (Ok(true), Ok(2), Ok(3))));
+        let outcomes =
+            runtime.block_on(async { tokio::join!(stalled_list, waiting_list, request) });
+        assert!(matches!(outcomes, (true, true, Ok(3))));
     }
 }

@@ -4,7 +4,6 @@ use std::io;
 
 use metrics::counter;
 use robot_core::http::{Access, AccessToken};
-#[cfg(feature = "tls")]
 use robot_rocket::Certificates;
 use rocket::{
     config::{Config, Sig},
@@ -19,7 +18,6 @@ use crate::Failure;
 /// What a reload replaces.
 pub(crate) struct Reload {
     pub(crate) access: Access,
-    #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Certificates>,
 }
 
@@ -62,7 +60,6 @@ impl Reload {
                     .into(),
             );
         }
-        #[cfg(feature = "tls")]
         if let (Some(certificates), Some(setting)) = (&self.certificates, &settings.config.tls) {
             certificates.reload(setting)?;
         }

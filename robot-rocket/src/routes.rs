@@ -111,8 +111,8 @@ pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
 /// between its tasks.
 const WHOLE_PIECE: usize = 64 * 1024;
 
-/// Left to Rocket's `Shield`, which is attached to every application, and logs a warning for each response
-/// that has this header already.
+/// Set by Rocket's `Shield`, which is attached to every application, and logs a warning for each response
+/// that has it already.
 const NO_SNIFF: &str = "x-content-type-options";
 
 /// The response of Rocket. A streamed body is read from the store on blocking threads.
@@ -188,10 +188,10 @@ impl catcher::Handler for ContractError {
             // Rocket does not route a request with a method that it does not know. No path takes
             // such a method, so the answer needs no store and does not block.
             let response = exchange.answer(Ok(Vec::new())).wait();
-            let mut response = convert(response, permits);
-            // Rocket runs no fairing for a request that it cannot parse.
-            response.set_raw_header(NO_SNIFF, "nosniff");
-            return Ok(response);
+            let mut converted = convert(response, permits);
+            // Rocket runs no fairings for such a request.
+            converted.set_raw_header(NO_SNIFF, "nosniff");
+            return Ok(converted);
         }
         let failure = if status == Status::BadRequest {
             Failure::Malformed(vec!["The request cannot be understood".into()])

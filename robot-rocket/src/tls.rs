@@ -15,11 +15,7 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
-use x509_cert::{
-    Certificate,
-    der::Decode,
-    time::{Time, Validity},
-};
+use x509_cert::{Certificate, der::Decode, time::Validity};
 
 use crate::{SettingsError, rare_warning::RareWarning};
 
@@ -105,15 +101,8 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     };
     let validity = Certificate::from_der(first).ok();
     let validity = validity.map(|certificate| *certificate.tbs_certificate().validity());
-    let private_key = PrivateKeyDer::from_pem_slice(&key).map_err(|_| {
-        if String::from_utf8_lossy(&key).contains("ENCRYPTED") {
-            return format!(
-                "{key_origin} is protected by a password, which this server cannot ask for; decrypt \
-                 it with 'openssl pkey -in FILE -out NEW_FILE'"
-            );
-        }
-        is_not_pem(&key_origin, "private key", "PRIVATE KEY")
-    })?;
+    let private_key = PrivateKeyDer::from_pem_slice(&key)
+        .map_err(|_| is_not_pem(&key_origin, "private key without a password", "PRIVATE KEY"))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider(tls)))
         .with_safe_default_protocol_versions()
         .and_then(|builder| {
@@ -189,7 +178,7 @@ impl Identity {
     pub(crate) fn validity_warning(&self) -> Option<String> {
         self.invalidity().or_else(|| {
             let (origin, end) = (&self.origin, self.validity?.not_after);
-            (time_until(end)? <= RENEWAL_PERIOD).then(|| {
+            (end.to_system_time() <= SystemTime::now() + RENEWAL_PERIOD).then(|| {
                 format!("{origin} expires at {end}; renew it, and send SIGHUP to the server")
             })
         })
@@ -199,23 +188,18 @@ impl Identity {
 /// Why clients reject a certificate at present, and a remedy, as the end of a sentence.
 fn invalidity(validity: Validity) -> Option<String> {
     let (start, end) = (validity.not_before, validity.not_after);
-    if time_until(end).is_none() {
+    let now = SystemTime::now();
+    if end.to_system_time() <= now {
         return Some(format!(
             "has expired, so that clients reject it: at {end}; renew it, and send SIGHUP to the server"
         ));
     }
-    time_until(start).map(|_| {
+    (start.to_system_time() > now).then(|| {
         format!(
             "is not valid yet, so that clients reject it: before {start}; correct the clock of this \
              machine, or use another certificate"
         )
     })
-}
-
-/// How long until a time; `None` if it has passed.
-fn time_until(time: Time) -> Option<Duration> {
-    let time = SystemTime::UNIX_EPOCH + time.to_unix_duration();
-    time.duration_since(SystemTime::now()).ok()
 }
 
 #[cfg(test)]

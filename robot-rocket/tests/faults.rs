@@ -30,7 +30,7 @@ mod faults {
     pub(crate) mod database_faults;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_stops;
-    #[cfg(all(feature = "postgres", feature = "mysql", feature = "tls"))]
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_tls;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_urls;
@@ -71,7 +71,7 @@ use faults::{
     disk,
     options::{self, Options, Run},
 };
-#[cfg(all(feature = "postgres", feature = "mysql", feature = "tls"))]
+#[cfg(all(feature = "postgres", feature = "mysql"))]
 use support::certificates;
 use support::{calls, process, scrape, strace};
 
@@ -172,7 +172,6 @@ fn tests_with_database_servers() -> Vec<Test> {
         poolers::busy_pooler_without_sessions_is_refused,
         poolers::pooler_with_sessions_serves_all_calls,
     ]);
-    #[cfg(feature = "tls")]
     {
         tests.extend(tests_of_kinds![
             database_tls::connections_are_encrypted_and_certificates_checked,

@@ -11,7 +11,7 @@ mod support;
 mod server {
     mod access;
     mod check;
-    #[cfg(all(feature = "otlp", feature = "tls"))]
+    #[cfg(feature = "otlp")]
     pub(crate) mod collector;
     mod concurrency;
     #[cfg(target_os = "linux")]
@@ -28,7 +28,7 @@ mod server {
     mod log;
     #[cfg(target_os = "linux")]
     mod memory;
-    #[cfg(all(target_os = "linux", feature = "tls"))]
+    #[cfg(target_os = "linux")]
     mod metric_names;
     #[cfg(target_os = "linux")]
     mod metrics;
@@ -43,19 +43,17 @@ mod server {
     mod shutdown;
     pub(crate) mod slow_disk;
     mod start;
-    #[cfg(feature = "tls")]
     mod tls;
-    #[cfg(all(feature = "otlp", feature = "tls"))]
+    #[cfg(feature = "otlp")]
     mod traces;
     #[cfg(not(feature = "otlp"))]
     mod traces_without_feature;
     mod wrong_settings;
 }
 
-#[cfg(all(feature = "otlp", feature = "tls"))]
+#[cfg(feature = "otlp")]
 use server::collector;
 use server::{proxy, slow_disk};
-#[cfg(feature = "tls")]
 use support::certificates;
 use support::{
     calls::{call, draft, send, token},
@@ -64,5 +62,4 @@ use support::{
 };
 
 /// The setting of a server with the certificate that is written by `certify` into its folder.
-#[cfg(feature = "tls")]
 const TLS: (&str, &str) = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);

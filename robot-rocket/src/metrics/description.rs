@@ -60,50 +60,6 @@ const METRICS: &[Metric] = &[
         "robots_log_lines_lost_total",
         "Lines of the log that were lost, because standard error was not read fast enough",
     ),
-    #[cfg(target_os = "linux")]
-    Metric::gauge(
-        "process_resident_memory_bytes",
-        "Memory that is not swapped out",
-    ),
-    #[cfg(target_os = "linux")]
-    Metric::gauge("process_threads", "Threads"),
-    #[cfg(target_os = "linux")]
-    Metric::gauge("process_open_fds", "Open files"),
-    #[cfg(target_os = "linux")]
-    Metric::gauge("process_max_fds", "Files that may be open"),
-    #[cfg(target_os = "linux")]
-    Metric::counter(
-        "process_cpu_seconds_total",
-        "CPU time in user and system mode",
-    ),
-];
-
-/// The metrics with one label, and its values.
-const LABELLED: [(Metric, &str, [&str; 2]); 3] = [
-    (
-        Metric::counter(
-            "robots_http_connections_rejected_total",
-            "Connections that were rejected, by limit: that of all, or that of an address",
-        ),
-        "limit",
-        ["all", "address"],
-    ),
-    (
-        Metric::counter(
-            "robots_blocking_threads_rejected_total",
-            "Requests that got 503 because all blocking threads, or all those for imports, were used (limit)",
-        ),
-        "limit",
-        ["all", "imports"],
-    ),
-    (
-        Metric::counter(
-            "robots_reloads_total",
-            "Reloads of tokens and certificates, by result: done or refused",
-        ),
-        "result",
-        ["done", "refused"],
-    ),
 ];
 
 pub(super) const DURATION: Metric = Metric::histogram(
@@ -112,8 +68,8 @@ pub(super) const DURATION: Metric = Metric::histogram(
     SECONDS,
 );
 
-/// The metrics whose values are not known at the start.
-const OTHERS: [Metric; 5] = [
+/// The metrics with labels, and those whose values are not known at the start.
+const OTHERS: &[Metric] = &[
     DURATION,
     Metric::counter(
         "robots_http_requests_total",
@@ -132,13 +88,35 @@ const OTHERS: [Metric; 5] = [
         "robots_build_info",
         "1, with the version and the features of the program as labels",
     ),
+    Metric::counter(
+        "robots_http_connections_rejected_total",
+        "Connections that were rejected, by limit: that of all, or that of an address",
+    ),
+    Metric::counter(
+        "robots_blocking_threads_rejected_total",
+        "Requests that got 503 because all blocking threads, or all those for imports, were used (limit)",
+    ),
+    Metric::counter(
+        "robots_reloads_total",
+        "Reloads of tokens and certificates, by result: done or refused",
+    ),
+    Metric::gauge(
+        "process_resident_memory_bytes",
+        "Memory that is not swapped out",
+    ),
+    Metric::gauge("process_threads", "Threads"),
+    Metric::gauge("process_open_fds", "Open files"),
+    Metric::gauge("process_max_fds", "Files that may be open"),
+    Metric::counter(
+        "process_cpu_seconds_total",
+        "CPU time in user and system mode",
+    ),
 ];
 
 /// Passes the descriptions of all metrics to the recorder, and their first values.
 pub(super) fn describe() {
     robot_core::metrics::describe();
-    let labelled = LABELLED.iter().map(|(metric, ..)| metric);
-    for metric in METRICS.iter().chain(&OTHERS).chain(labelled) {
+    for metric in METRICS.iter().chain(OTHERS) {
         metric.describe();
     }
     for metric in METRICS {
@@ -147,16 +125,19 @@ pub(super) fn describe() {
             _ => gauge!(metric.name).increment(0),
         }
     }
-    for (metric, label, values) in LABELLED {
-        for value in values {
-            counter!(metric.name, label => value).increment(0);
-        }
+    for limit in ["all", "address"] {
+        counter!("robots_http_connections_rejected_total", "limit" => limit).increment(0);
+    }
+    for limit in ["all", "imports"] {
+        counter!("robots_blocking_threads_rejected_total", "limit" => limit).increment(0);
+    }
+    for result in ["done", "refused"] {
+        counter!("robots_reloads_total", "result" => result).increment(0);
     }
     let features = [
         ("sqlite", cfg!(feature = "sqlite")),
         ("postgres", cfg!(feature = "postgres")),
         ("mysql", cfg!(feature = "mysql")),
-        ("tls", cfg!(feature = "tls")),
         ("otlp", cfg!(feature = "otlp")),
     ];
     let included = features.into_iter().filter(|(_, is_included)| *is_included);

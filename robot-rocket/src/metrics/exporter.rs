@@ -18,7 +18,7 @@ use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
     body::Incoming,
-    header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue},
+    header::{CONTENT_TYPE, HOST, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -156,11 +156,11 @@ impl Exporter {
         let (status, text) = if !self.is_allowed(request) {
             let text = "This host is not served; add it to ROCKET_ALLOWED_HOSTS\n";
             (StatusCode::MISDIRECTED_REQUEST, text.to_owned())
-        } else if request.uri().path() != PATH {
-            let text = "The metrics are at /metrics\n";
+        } else if request.uri().path() != PATH
+            || !matches!(*request.method(), Method::GET | Method::HEAD)
+        {
+            let text = "The metrics are at GET /metrics\n";
             (StatusCode::NOT_FOUND, text.to_owned())
-        } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            (StatusCode::METHOD_NOT_ALLOWED, String::new())
         } else {
             #[cfg(target_os = "linux")]
             if let Err(error) = process::record() {
@@ -168,14 +168,10 @@ impl Exporter {
             }
             (StatusCode::OK, self.recorder.render())
         };
-        let mut response = Response::new(Full::new(text.into()));
-        *response.status_mut() = status;
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORMAT));
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        }
-        response
+        let response = Response::builder()
+            .status(status)
+            .header(CONTENT_TYPE, FORMAT);
+        response.body(text.into()).unwrap_or_default()
     }
 
     /// Whether the host of the request is served. No web page can have an IP address as its host.

@@ -22,7 +22,6 @@ use rocket::tokio::{
     sync::OwnedSemaphorePermit,
     time::{Instant, sleep_until, timeout},
 };
-#[cfg(feature = "tls")]
 use tokio_util::either::Either;
 use tokio_util::sync::PollSemaphore;
 
@@ -33,7 +32,6 @@ use super::{
     refusal::{HEAD_LIMIT, Refusal},
     server::Server,
 };
-#[cfg(feature = "tls")]
 use tokio_rustls::server::TlsStream;
 
 /// How long the client may take to read the last response and close the connection, or to do the TLS
@@ -43,10 +41,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The connection below a [`Stream`]. The state of TLS is allocated, because connections without TLS would be as
 /// large.
-#[cfg(feature = "tls")]
 type Transport = Either<TcpStream, Box<TlsStream<TcpStream>>>;
-#[cfg(not(feature = "tls"))]
-type Transport = TcpStream;
 
 /// Serves a connection to its end, or rejects it.
 pub(super) async fn serve(
@@ -55,7 +50,6 @@ pub(super) async fn serve(
     remote: SocketAddr,
     refusal: Option<Refusal>,
 ) {
-    #[cfg(feature = "tls")]
     let stream = if let Some(certificates) = &server.certificates {
         let limit = refusal.map_or(server.limits.header_timeout, |_| CLOSE_TIMEOUT);
         // Boxed for the same reason.
@@ -102,7 +96,6 @@ pub(super) async fn serve(
 
 /// Discards what the client has not read, when the connection is dropped. Otherwise, the system keeps it for minutes.
 fn discard_unread(stream: &Transport) {
-    #[cfg(feature = "tls")]
     let stream = match stream {
         Either::Left(stream) => stream,
         Either::Right(stream) => stream.get_ref().0,

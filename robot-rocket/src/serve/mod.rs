@@ -64,6 +64,7 @@ pub enum ServeError {
 /// - A request to a route of the application is dispatched once its body has arrived, within 30 seconds. The
 ///   body may have as many bytes as the greatest of Rocket's `limits`.
 /// - Shutdown fairings run after the last request, unless a handler blocks its thread.
+/// - On systems other than Unix, Ctrl-C ends the process at once.
 /// - HTTP/2, upgrades such as WebSocket, and certificates of clients are not supported.
 ///
 /// # Errors
@@ -84,7 +85,6 @@ pub enum ServeError {
 /// ```
 pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), ServeError> {
     let listener = TcpListener::from_std(options.listener)?;
-    #[cfg(feature = "tls")]
     if let Some(certificates) = &options.certificates {
         certificates.record_expiry();
     }
@@ -97,6 +97,7 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let not_launched = |error| ServeError::Launch(Box::new(error));
     let rocket = rocket.ignite().await.map_err(not_launched)?;
     // Before the fairings for liftoff, after which a signal may come.
+    #[cfg(unix)]
     shutdown::at_signals(&rocket)?;
     let config = &rocket.config().shutdown;
     let limit = u64::from(config.grace) + u64::from(config.mercy);
@@ -107,7 +108,6 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         client: Arc::new(client),
         admission: Admission::new(&options.limits),
         limits: options.limits,
-        #[cfg(feature = "tls")]
         certificates: options.certificates,
         stopping: CancellationToken::new(),
     });

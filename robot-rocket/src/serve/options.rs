@@ -10,7 +10,6 @@ use socket2::{Domain, Socket, Type};
 
 use super::ServeError;
 use crate::settings::ConnectionLimits;
-#[cfg(feature = "tls")]
 use crate::tls::Certificates;
 
 /// Number of connections that the system accepts before the server does. Fewer, and some clients that
@@ -40,7 +39,6 @@ pub struct ServeOptions {
     pub(super) listener: TcpListener,
     pub(super) address: SocketAddr,
     pub(super) limits: ConnectionLimits,
-    #[cfg(feature = "tls")]
     pub(super) certificates: Option<Certificates>,
 }
 
@@ -57,7 +55,6 @@ impl ServeOptions {
             .extract()
             .map_err(|error| ServeError::Settings(error.into()))?;
         let limits = ConnectionLimits::read(figment)?;
-        #[cfg(feature = "tls")]
         let certificates = config.tls.as_ref().map(Certificates::new).transpose()?;
         raise_limit();
         let address = SocketAddr::new(config.address, config.port);
@@ -67,7 +64,6 @@ impl ServeOptions {
             listener,
             address,
             limits,
-            #[cfg(feature = "tls")]
             certificates,
         })
     }
@@ -79,7 +75,6 @@ impl ServeOptions {
     }
 
     /// The certificates of HTTPS, which can be replaced while the server runs.
-    #[cfg(feature = "tls")]
     #[must_use]
     pub fn certificates(&self) -> Option<&Certificates> {
         self.certificates.as_ref()

@@ -1,6 +1,6 @@
 //! What all connections of a server share, and the answer to each request: by a mounted catalogue, or by Rocket.
 
-use std::{borrow::Cow, collections::HashMap, net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
+use std::{collections::HashMap, net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt;
 use http_body_util::BodyDataStream;
@@ -10,7 +10,6 @@ use hyper::{
     header::{CONNECTION, HeaderValue},
     http::request::Parts,
 };
-use percent_encoding::percent_decode_str;
 use robot_core::http::{Body, Failure};
 use rocket::{Orbit, Rocket, Route, data::ByteUnit, local::asynchronous::Client};
 use tokio_util::sync::CancellationToken;
@@ -23,7 +22,6 @@ use super::{
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
 };
-#[cfg(feature = "tls")]
 use crate::tls::Certificates;
 use crate::{
     body::RequestBody,
@@ -40,7 +38,6 @@ pub(super) struct Server {
     pub(super) routing: Routing,
     pub(super) admission: Arc<Admission>,
     pub(super) limits: ConnectionLimits,
-    #[cfg(feature = "tls")]
     pub(super) certificates: Option<Certificates>,
     /// Cancelled when the server stops.
     pub(super) stopping: CancellationToken,
@@ -128,8 +125,8 @@ pub(super) struct Routing {
 /// A route that takes precedence over a catalogue.
 struct OtherRoute {
     method: String,
-    /// The path up to its first parameter, decoded and without empty segments.
-    start: Vec<u8>,
+    /// The path up to its first parameter, without a slash at its end.
+    start: String,
     has_parameters: bool,
 }
 
@@ -148,9 +145,7 @@ impl Routing {
 
     /// The catalogue that answers a request; `None` if Rocket does.
     fn catalogue(&self, head: &Parts) -> Option<&Mounted> {
-        let path = normalized(head.uri.path());
-        let mut routes = self.routes.iter();
-        if routes.any(|route| route.matches(&path) && route.has_method(&head.method)) {
+        if self.routes.iter().any(|route| route.may_match(head)) {
             return None;
         }
         let path = head.uri.path();
@@ -166,35 +161,24 @@ impl OtherRoute {
         let start = path.split('<').next().unwrap_or_default();
         (route.rank < routes::FIRST_RANK).then(|| Self {
             method: route.method.as_str().to_owned(),
-            start: normalized(start).into_owned(),
+            start: start.trim_end_matches('/').to_owned(),
             has_parameters: start.len() < path.len(),
         })
     }
 
-    fn has_method(&self, method: &Method) -> bool {
+    /// Whether the request may be one of this route. Its path is compared as it is written: below a catalogue, a
+    /// needlessly encoded path is one of the catalogue.
+    fn may_match(&self, head: &Parts) -> bool {
         let is_read = matches!(self.method.as_str(), "GET" | "HEAD");
         // Rocket answers `HEAD` by `GET`, and a field of a form may change the method.
-        method == self.method.as_str()
-            || method == Method::HEAD && is_read
-            || method == Method::POST && !is_read
+        let has_method = head.method == self.method.as_str()
+            || head.method == Method::HEAD && is_read
+            || head.method == Method::POST && !is_read;
+        let rest = head.uri.path().strip_prefix(&self.start);
+        has_method
+            && rest.is_some_and(|rest| match rest {
+                "" | "/" => true,
+                rest => self.has_parameters && rest.starts_with('/'),
+            })
     }
-
-    /// Whether a normalized path may be one of this route.
-    fn matches(&self, path: &[u8]) -> bool {
-        path.strip_prefix(self.start.as_slice())
-            .is_some_and(|rest| rest.is_empty() || self.has_parameters && rest[0] == b'/')
-    }
-}
-
-/// A path, decoded and without empty segments.
-fn normalized(path: &str) -> Cow<'_, [u8]> {
-    if !path.contains('%') && !path.contains("//") {
-        return Cow::Borrowed(path.trim_end_matches('/').as_bytes());
-    }
-    let mut normalized = Vec::with_capacity(path.len());
-    for segment in path.split('/').filter(|segment| !segment.is_empty()) {
-        normalized.push(b'/');
-        normalized.extend(percent_decode_str(segment));
-    }
-    Cow::Owned(normalized)
 }

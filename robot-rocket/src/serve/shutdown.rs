@@ -1,15 +1,18 @@
 //! Shutdown: the signals that request it, how connections learn of it, and how long they have.
 
-use std::{io, time::Duration};
+#[cfg(unix)]
+use std::io;
+use std::time::Duration;
 
-use rocket::{
-    Ignite, Rocket,
-    tokio::{spawn, task::JoinSet, time::timeout},
-};
+use rocket::tokio::{task::JoinSet, time::timeout};
 #[cfg(unix)]
 use rocket::{
+    Ignite, Rocket,
     config::Sig,
-    tokio::signal::unix::{SignalKind, signal},
+    tokio::{
+        signal::unix::{SignalKind, signal},
+        spawn,
+    },
 };
 
 /// How long the server waits for connections that were aborted. They end when they are polled again,
@@ -40,23 +43,6 @@ pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
             signal.recv().await;
             tracing::info!("shutting down, because {name} was received");
             shutdown.notify();
-        });
-    }
-    Ok(())
-}
-
-/// Requests the shutdown of an application at Ctrl-C, unless its setting `shutdown` excludes it. Other
-/// signals exist on Unix only.
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "fails on Unix")]
-pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
-    if rocket.config().shutdown.ctrlc {
-        let shutdown = rocket.shutdown();
-        spawn(async move {
-            if rocket::tokio::signal::ctrl_c().await.is_ok() {
-                tracing::info!("shutting down, because Ctrl-C was received");
-                shutdown.notify();
-            }
         });
     }
     Ok(())

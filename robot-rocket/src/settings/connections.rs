@@ -45,13 +45,6 @@ impl ConnectionLimits {
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
-        #[cfg(not(feature = "tls"))]
-        if reader.figment.contains(Config::TLS) {
-            reader.problem(
-                "tls has no effect, because this server was built without HTTPS; remove the setting, \
-                 or build the server with the feature tls",
-            );
-        }
         let expected = "a whole number of seconds; 0 means none";
         let keep_alive = Config::default().keep_alive;
         let keep_alive = reader.get_or(Config::KEEP_ALIVE, expected, keep_alive);

@@ -7,7 +7,6 @@ use std::{
 };
 
 use robot_core::OpenOptions;
-#[cfg(feature = "tls")]
 use rocket::config::TlsConfig;
 use rocket::{
     Config,
@@ -140,7 +139,6 @@ fn read_rocket(reader: &mut Reader<'_>) {
 /// setting and serve without encryption.
 fn check_tls(reader: &mut Reader<'_>) {
     let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
-    #[cfg(feature = "tls")]
     if let Some(tls) = reader
         .get::<Option<TlsConfig>>("tls", expected, &"none")
         .flatten()
@@ -150,8 +148,6 @@ fn check_tls(reader: &mut Reader<'_>) {
             Err(problem) => reader.problem(problem),
         }
     }
-    #[cfg(not(feature = "tls"))]
-    reader.get::<Value>("tls", expected, &"none");
     if reader.figment.contains("tls.mutual") {
         reader.problem(
             "tls.mutual has no effect, because this server cannot check certificates of clients; \

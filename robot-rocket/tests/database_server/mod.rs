@@ -1,6 +1,5 @@
 //! Private database servers, which tests stop, kill and freeze.
 
-#[cfg(feature = "tls")]
 use std::path::Path;
 use std::{
     process::{self, Command},
@@ -143,14 +142,12 @@ impl DatabaseServer {
     }
 
     /// Starts the server again, with TLS besides connections without.
-    #[cfg(feature = "tls")]
     pub(crate) fn use_tls(&self, certificate: &Path, key: &Path) {
         let (certificate, key) = (certificate.to_str().unwrap(), key.to_str().unwrap());
         self.folder.run(&["tls", "server", certificate, key]);
     }
 
     /// Starts the server again, without TLS.
-    #[cfg(feature = "tls")]
     pub(crate) fn drop_tls(&self) {
         self.folder.run(&["without-tls", "server"]);
     }

@@ -97,7 +97,6 @@ fn check_shows_no_secrets() {
     );
 }
 
-#[cfg(feature = "tls")]
 #[test]
 fn check_shows_the_files_of_certificates() {
     use crate::{TLS, certificates::certify};

@@ -11,7 +11,6 @@ use std::{
 };
 
 use crate::{Server, process::command, token};
-#[cfg(feature = "tls")]
 use crate::{TLS, certificates::certify};
 
 const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
@@ -119,7 +118,6 @@ fn ready_option_waits_for_a_start_and_reports_the_response() {
     drop(server.join().unwrap());
 }
 
-#[cfg(feature = "tls")]
 #[test]
 fn ready_option_accepts_any_certificate() {
     let folder = tempfile::tempdir().unwrap();

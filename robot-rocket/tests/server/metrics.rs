@@ -179,8 +179,8 @@ fn only_metrics_can_be_read() {
         ("GET /metrics", "robots.example", 421),
         ("GET /metrics?name=x", "localhost", 200),
         ("HEAD /metrics", "localhost", 200),
-        ("POST /metrics", "localhost", 405),
-        ("ROBOT /metrics", "localhost", 405),
+        ("POST /metrics", "localhost", 404),
+        ("ROBOT /metrics", "localhost", 404),
         ("GET /", "localhost", 404),
         ("GET /api/robots", "localhost", 404),
         ("GET /metrics/", "localhost", 404),
@@ -188,8 +188,6 @@ fn only_metrics_can_be_read() {
         let sent = format!("{request} HTTP/1.1\r\nHost: {host}\r\n\r\n");
         let answer = exchange(address, sent.as_bytes());
         assert_status(&answer, status);
-        let has_methods = answer.contains("\r\nallow: GET, HEAD\r\n");
-        assert_eq!(has_methods, status == 405, "{request}");
         let has_text = answer.contains("# TYPE ");
         assert_eq!(has_text, request.starts_with("GET") && status == 200);
     }

@@ -178,7 +178,6 @@ fn hangup_without_tokens_keeps_the_server_running() {
     );
 }
 
-#[cfg(feature = "tls")]
 mod certificates {
     use super::*;
     use crate::certificates::{curl, write_certificate};

@@ -119,8 +119,8 @@ certs=".",key="key.pem" -> of tls.certs cannot be read: Is a directory
 certs="empty.pem",key="key.pem" -> 'empty.pem' of tls.certs has no valid certificate in PEM
 certs="key.pem",key="chain.pem" -> 'key.pem' of tls.certs has no valid certificate in PEM
 certs="damaged.pem",key="key.pem" -> the certificate file 'damaged.pem' of tls.certs and the key file 'key.pem' of tls.key cannot be used for HTTPS
-certs="chain.pem",key="chain.pem" -> the key file 'chain.pem' of tls.key has no valid private key in PEM
-certs="chain.pem",key="encrypted.pem" -> 'encrypted.pem' of tls.key is protected by a password
+certs="chain.pem",key="chain.pem" -> the key file 'chain.pem' of tls.key has no valid private key without a password in PEM
+certs="chain.pem",key="encrypted.pem" -> 'encrypted.pem' of tls.key has no valid private key without a password
 certs="chain.pem",key="other_key.pem" -> 'other_key.pem' of tls.key does not belong to the certificate file 'chain.pem'
 certs="chain.pem",key="key.pem",ciphers=[] -> no usable cipher suites
 certs="chain.pem",key="key.pem",mutual={ca_certs="chain.pem"} -> tls.mutual has no effect

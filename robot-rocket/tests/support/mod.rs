@@ -1,7 +1,6 @@
 //! Servers as processes, and calls to them.
 
 pub(crate) mod calls;
-#[cfg(feature = "tls")]
 pub(crate) mod certificates;
 pub(crate) mod process;
 pub(crate) mod scrape;
