@@ -2,10 +2,7 @@
 
 use std::fmt::Debug;
 
-use robot_core::{
-    CatalogueExt, Cursor, Draft, Entry, Field, MemoryCatalogue, Revision, Robot, RobotId, Sort,
-    Summary,
-};
+use robot_core::{CatalogueExt, Draft, Entry, MemoryCatalogue, Revision, Robot, RobotId};
 use serde::{Serialize, de::DeserializeOwned};
 
 fn assert_round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: &T, json: &str) {
@@ -34,45 +31,6 @@ fn values_are_equal_after_a_round_trip() {
     assert_eq!(read, Draft::from(robot.clone()));
     assert_round_trip(&Draft::default(), "{}");
     assert_round_trip(&Entry::from(robot), r#"{"id":"1","name":"R2-D2"}"#);
-}
-
-#[test]
-fn own_values_are_members_of_the_object() {
-    let mut draft = Draft::new("R2-D2", "droid", 1977);
-    draft.set("maker", "ACME \"\u{1f916}\"");
-    draft.set("parts", 9_007_199_254_740_993_i64);
-    draft.set("rented", false);
-    let own = r#""maker":"ACME \"🤖\"","parts":9007199254740993,"rented":false"#;
-    let members = format!(r#""name":"R2-D2","type":"droid","year":1977,{own}"#);
-    assert_round_trip(&draft, &format!("{{{members}}}"));
-    let text = format!(r#"{{"id":"1",{members},"revision":1}}"#);
-    let robot: Robot = serde_json::from_str(&text).unwrap();
-    assert_eq!(Draft::from(robot.clone()), draft);
-    assert_round_trip(&robot, &text);
-}
-
-#[test]
-fn fields_and_places_are_texts() {
-    let cursor = Cursor::after(Sort::default(), &robot());
-    for (json, text) in [
-        (serde_json::to_string(&cursor), r#""name:R2-D2""#),
-        (
-            serde_json::to_string(&"-name".parse::<Sort>().unwrap()),
-            r#""-name""#,
-        ),
-        (serde_json::to_string(&Field::ALL[..2]), r#"["id","name"]"#),
-    ] {
-        assert_eq!(json.unwrap(), text);
-    }
-}
-
-#[test]
-fn summary_is_equal_after_a_round_trip() {
-    let summary = Summary::new([(Some("droid"), Some(1977), 2)]);
-    assert_round_trip(
-        &summary,
-        r#"{"count":2,"groups":[{"type":"droid","decade":1970,"count":2}]}"#,
-    );
 }
 
 #[test]
