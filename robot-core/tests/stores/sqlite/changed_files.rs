@@ -58,56 +58,6 @@ fn assert_fails_with(result: robot_core::Result<Robot>, part: &str) {
     }
 }
 
-#[test]
-fn write_to_changed_files_fails() {
-    fn delete(database: &Sqlite, files: &[&str]) {
-        for file in files {
-            fs::remove_file(database.folder().join(file)).unwrap();
-        }
-    }
-    fn truncate(database: &Sqlite, file: &str, length: u64) {
-        let path = database.folder().join(file);
-        let file = fs::File::options().write(true).open(path).unwrap();
-        file.set_len(length).unwrap();
-    }
-    // Otherwise the WAL would contain all pages.
-    fn truncate_file(database: &Sqlite, length: u64) {
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-        truncate(database, "robots.db", length);
-    }
-    type Change = fn(&Sqlite);
-    let (lost, damaged) = ("was deleted, moved or replaced", "was truncated or damaged");
-    let changes: [(Change, &str); 10] = [
-        (|database| delete(database, &["robots.db"]), lost),
-        (|database| delete(database, &["robots.db-wal"]), lost),
-        (|database| delete(database, &["robots.db-shm"]), lost),
-        (
-            |database| delete(database, &["robots.db", "robots.db-wal", "robots.db-shm"]),
-            lost,
-        ),
-        (
-            |database| {
-                let other = database.folder().join("other");
-                fs::copy(database.file(), &other).unwrap();
-                fs::rename(&other, database.file()).unwrap();
-            },
-            lost,
-        ),
-        (|database| truncate_file(database, 0), damaged),
-        (|database| truncate_file(database, 4096), damaged),
-        (|database| truncate_file(database, 10_000), damaged),
-        (|database| truncate(database, "robots.db-wal", 0), damaged),
-        (
-            |database| truncate(database, "robots.db-wal", 50_000),
-            damaged,
-        ),
-    ];
-    for (change, message) in changes {
-        let (_database, added) = add_after(change);
-        assert_fails_with(added, message);
-    }
-}
-
 /// A program that opens the file by its second name begins another log.
 #[cfg(unix)]
 #[test]

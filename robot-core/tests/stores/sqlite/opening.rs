@@ -1,11 +1,9 @@
-//! Opening of SQLite files: paths, files that are not ours, and the table.
+//! Opening of SQLite files: paths, and files that are not ours.
 
 use std::{fs, thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{
-    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, ValidDraft, open,
-};
+use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -22,40 +20,6 @@ fn symbolic_link_to_a_file_is_followed() {
     let robot = catalogue.add(draft("a")).unwrap();
     assert_eq!(catalogue.get(robot.id()).unwrap(), Some(robot.clone()));
     assert_eq!(target.open().get(robot.id()).unwrap(), Some(robot));
-}
-
-/// Two programs that use different names would each keep a log.
-#[cfg(unix)]
-#[test]
-fn file_with_two_names_is_not_opened() {
-    let database = Sqlite::new();
-    database.open().add(draft("a")).unwrap();
-    let link = database.folder().join("link.db");
-    fs::hard_link(database.file(), &link).unwrap();
-    for path in [&database.file(), &link] {
-        let error = open(&format!("sqlite://{}", path.display())).err().unwrap();
-        let message = error.to_string();
-        assert!(message.contains("it has 2 names (hard links)"), "{message}");
-        assert!(message.contains("-samefile"), "{message}");
-    }
-    fs::remove_file(&link).unwrap();
-    assert_eq!(database.open().list().unwrap().len(), 1);
-}
-
-/// SQLite would take an empty log for an empty database.
-#[test]
-fn file_of_another_database_is_not_opened() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    catalogue.add(draft("a")).unwrap();
-    database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-    for suffix in ["-wal", "-shm", "-journal"] {
-        let error = open(&format!("{}{suffix}", database.url())).err().unwrap();
-        let message = error.to_string();
-        assert!(message.contains("it belongs to the database"), "{message}");
-    }
-    catalogue.add(draft("b")).unwrap();
-    assert_eq!(database.open().list().unwrap().len(), 2);
 }
 
 #[test]
@@ -112,24 +76,6 @@ fn rejected_database_is_not_changed() {
     }
 }
 
-/// Values that only SQLite might accept.
-#[test]
-fn strict_table_rejects_invalid_values() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    let mut connection = database.connect();
-    for values in [
-        "('b', 'droid', 'x')",
-        "('b', 'droid', 1.5)",
-        "('b' || char(0), 'droid', 1)",
-        "(x'62', 'droid', 1)",
-    ] {
-        let insert = format!("INSERT INTO robots (name, type, year) VALUES {values}");
-        assert!(connection.batch_execute(&insert).is_err(), "{values}");
-    }
-    assert_eq!(catalogue.list().unwrap(), []);
-}
-
 #[test]
 fn failed_insert_is_reported_and_stores_nothing() {
     let database = Sqlite::new();
@@ -175,24 +121,4 @@ fn migration_waits_longer_than_the_timeout_for_a_lock() {
             assert_eq!(opened.join().unwrap().unwrap().list().unwrap(), []);
         }
     });
-}
-
-#[test]
-fn robot_after_the_greatest_id_is_no_full_disk() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    database.execute(&format!(
-        "INSERT INTO robots (id, name, type, year) VALUES ({}, 'last', 'droid', 1)",
-        i64::MAX
-    ));
-    let inserts = ["a", "b"].map(|name| Change::Insert(ValidDraft::new(draft(name)).unwrap()));
-    let alone = catalogue.apply(inserts[0].clone()).unwrap_err();
-    let together = catalogue.apply_all(inserts.to_vec()).unwrap_err();
-    for error in [alone, together] {
-        assert!(
-            matches!(&error, Error::Store(cause) if cause.to_string().contains("greatest id")),
-            "{error:?}"
-        );
-    }
-    assert_eq!(catalogue.list().unwrap().len(), 1);
 }
