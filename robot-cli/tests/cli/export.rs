@@ -1,6 +1,6 @@
 //! Tests of `export`.
 
-use std::{fmt::Write as _, fs};
+use std::fs;
 
 use robot_core::Draft;
 
