@@ -414,9 +414,6 @@ check_release() {
     step "The web page with a million robots"
     PAGE_ROBOTS=1000000 AXE_CORE="$tools/axe-core/axe.min.js" \
         cargo test --locked --workspace --all-features --release --test page large_catalogue
-
-    step "Many conditional changes"
-    cargo test --locked --workspace --all-features --release --test faults -- increments --increments 100000
 }
 
 check_clusters() {

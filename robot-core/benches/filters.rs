@@ -1,4 +1,4 @@
-//! Benchmark of first pages with filters and orders, and of counts and summaries, without HTTP:
+//! Benchmark of first pages with filters, searches and orders, and of counts and summaries, without HTTP:
 //! `cargo bench -p robot-core --features postgres --bench filters -- ROBOTS [URL...]`.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails ends")]
@@ -11,7 +11,7 @@ use million::median;
 use robot_core::http::Api;
 
 /// Requests for a page of 50 robots.
-const PAGES: [&str; 24] = [
+const PAGES: [&str; 29] = [
     "?limit=50",
     "?limit=50&sort=-name",
     "?limit=50&sort=year",
@@ -33,6 +33,11 @@ const PAGES: [&str; 24] = [
     "?limit=50&year_from=1960&year_to=1989",
     "?limit=50&year_from=2015&sort=-id",
     "?limit=50&year=1800",
+    "/search/-r0012345?limit=50",
+    "/search/vega-titan-r0?limit=50",
+    "/search/titan?limit=50",
+    "/search/xyzzy?limit=50",
+    "/search/9z?limit=50",
     "/search/titan?limit=50&sort=year",
     "/search/TITAN-R001234?limit=50&fold=true",
     "/search/TITAN?limit=50&fold=true&sort=-year",

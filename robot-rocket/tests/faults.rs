@@ -3,8 +3,7 @@
 //!
 //! `cargo test -p robot-rocket --test faults`. After `--`,
 //! `--seconds 600` or `--rounds 100` repeats each test, `--seed N` repeats the random decisions of
-//! the run that printed this seed, `--increments 100000` is the length of one test, and a word selects
-//! tests.
+//! the run that printed this seed, and a word selects tests.
 
 #![expect(
     clippy::unwrap_used,
@@ -40,7 +39,6 @@ mod faults {
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod frozen;
     pub(crate) mod full_disk;
-    pub(crate) mod increments;
     pub(crate) mod kills;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod locks;
@@ -112,8 +110,6 @@ fn tests() -> Vec<Test> {
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     tests.extend(tests_with_database_servers());
     tests.extend(tests![
-        increments::no_increment_is_lost_in_memory,
-        increments::no_increment_is_lost_on_sqlite,
         kills::kill_keeps_acknowledged_and_no_rejected_writes,
         kills::kill_during_start_leaves_a_usable_file,
         kills::kill_during_an_atomic_import_leaves_all_or_none,
@@ -148,7 +144,6 @@ fn tests_with_database_servers() -> Vec<Test> {
     use database_server::Kind;
 
     let mut tests: Vec<_> = tests_of_kinds![
-        increments::no_increment_is_lost,
         database_faults::every_fault_keeps_acknowledged_writes,
         frozen::frozen_database_blocks_no_other_requests,
         frozen::server_starts_and_stops_while_database_is_frozen,

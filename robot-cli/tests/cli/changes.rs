@@ -225,3 +225,18 @@ fn delete_reports_missing_ids_and_deletes_the_rest() {
     );
     sandbox.has("2,Bender,mechanical,2996\n");
 }
+
+#[test]
+fn violations_are_reported_in_order() {
+    let sandbox = Sandbox::with_three_robots();
+    let messages = "Value of field 'type' must be part of list: droid, mechanical, virtual\n\
+                    The robot name must be unique\nThe year cannot be less than zero\n";
+    for command in ["add", "update 1 --name"] {
+        for format in ["table", "json", "ndjson", "csv"] {
+            let values = format!("--type toaster --year=-5 --format {format}");
+            sandbox.fails(&format!("{command} Bender {values}"), messages);
+        }
+    }
+    sandbox.fails("add Marvin", "type is required\nyear is required\n");
+    sandbox.has("2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n");
+}

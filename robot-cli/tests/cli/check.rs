@@ -1,6 +1,6 @@
 //! Tests of `check`.
 
-use std::{collections::BTreeMap, fs, process::Command};
+use std::fs;
 
 use robot_core::{CatalogueExt, Draft};
 
@@ -17,24 +17,6 @@ fn with_index() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.add((0..1000).map(|number| Draft::new(format!("RX-{number:06}"), "droid", 0)));
     sandbox
-}
-
-fn files(sandbox: &Sandbox) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(sandbox.path()).unwrap();
-    let files = entries.map(|entry| {
-        let path = entry.unwrap().path();
-        (path.display().to_string(), fs::read(&path).unwrap())
-    });
-    files.collect()
-}
-
-/// Runs SQL as another program does.
-fn execute(sandbox: &Sandbox, sql: &str) {
-    let status = Command::new("sqlite3")
-        .args(["-bail", "robots.db", sql])
-        .current_dir(sandbox.path())
-        .status();
-    assert!(status.unwrap().success());
 }
 
 /// Standard output with status 3.
@@ -66,9 +48,9 @@ fn names_with_noncharacters_pass_the_check() {
 #[test]
 fn check_of_good_catalogue_prints_a_line_per_check() {
     let sandbox = Sandbox::with_three_robots();
-    let before = files(&sandbox);
+    let before = sandbox.files();
     sandbox.prints("check", PASSED);
-    assert!(files(&sandbox) == before);
+    assert!(sandbox.files() == before);
     let json = sandbox.stdout("check --format=json");
     assert!(json.contains("\"passed\":true,\"robots\":3}"), "{json}");
     let csv = sandbox.stdout("check --format=csv");
@@ -123,7 +105,7 @@ fn check_names_each_problem() {
         ),
     ] {
         let sandbox = sandbox();
-        execute(&sandbox, &sql);
+        sandbox.execute("robots.db", &sql);
         contains(&problems(&sandbox), parts);
     }
 }
@@ -132,15 +114,15 @@ fn check_names_each_problem() {
 fn check_accepts_index_entries_of_replaced_names() {
     let sandbox = with_index();
     let sql = "REPLACE INTO robots (id, name, type, year) VALUES (7, 'other', 'droid', 1)";
-    execute(&sandbox, sql);
+    sandbox.execute("robots.db", sql);
     contains(&sandbox.stdout("check"), &["search index: ok\n"]);
 }
 
 #[test]
 fn damaged_search_index_is_rebuilt_before_a_backup() {
     let sandbox = with_index();
-    execute(
-        &sandbox,
+    sandbox.execute(
+        "robots.db",
         "UPDATE robots_search_data SET block = zeroblob(length(block)) WHERE id > 10",
     );
     contains(&problems(&sandbox), &["file: ok\nsearch index: failed: "]);
@@ -149,8 +131,8 @@ fn damaged_search_index_is_rebuilt_before_a_backup() {
         "no robot is lost: rebuild it",
     ];
     sandbox.reports("backup copy.db", 1, &parts);
-    execute(
-        &sandbox,
+    sandbox.execute(
+        "robots.db",
         "INSERT INTO robots_search (robots_search) VALUES ('rebuild')",
     );
     let _ = sandbox.run("backup copy.db").success();

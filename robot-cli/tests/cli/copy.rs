@@ -51,12 +51,7 @@ fn copy_keeps_robots_and_ids() {
 fn columns_of_other_programs_are_left_out_knowingly() {
     let sandbox = Sandbox::with_three_robots();
     let sql = "ALTER TABLE robots ADD COLUMN maker TEXT; ALTER TABLE robots ADD COLUMN owner TEXT";
-    let mut sqlite = Command::new("sqlite3");
-    let status = sqlite
-        .args(["robots.db", sql])
-        .current_dir(sandbox.path())
-        .status();
-    assert!(status.unwrap().success());
+    sandbox.execute("robots.db", sql);
     sandbox.fails(
         &format!("{COPY} --ignore owner"),
         "error: the source has columns that the catalogue does not have: maker; store their values in \

@@ -1,6 +1,6 @@
 //! Tests of `export`.
 
-use std::{fmt::Write as _, fs};
+use std::fs;
 
 use robot_core::Draft;
 
@@ -131,28 +131,4 @@ fn export_for_spreadsheets_marks_formulas() {
     for arguments in ["export --spreadsheet", "export a.json --spreadsheet"] {
         sandbox.is_usage_error(arguments, "--spreadsheet is only for CSV");
     }
-}
-
-#[test]
-fn export_equals_import_for_100_000_robots() {
-    let sandbox = Sandbox::new();
-    let mut file = "name,type,year\n".to_owned();
-    for number in 0..100_000 {
-        let kind = ["droid", "mechanical", "virtual"][number % 3];
-        writeln!(file, "\"RX, \"\"{number:06}\"\"\",{kind},{number}").unwrap();
-    }
-    sandbox.write("robots.csv", &file);
-    sandbox.prints("import robots.csv", "Added 100,000 robots.\n");
-    let mut found = "id,name,type,year\n".to_owned();
-    for number in 42_420..42_430 {
-        let id = number + 1;
-        let kind = ["droid", "mechanical", "virtual"][number % 3];
-        writeln!(found, "{id},\"RX, \"\"{number:06}\"\"\",{kind},{number}").unwrap();
-    }
-    sandbox.prints(&["search", "\"04242", "--format=csv"], &found);
-    sandbox.prints(
-        "export again.csv --fields=name,type,year",
-        "Exported 100,000 robots to again.csv.\n",
-    );
-    assert!(sandbox.read("again.csv") == file);
 }

@@ -318,36 +318,6 @@ fn dry_run_creates_no_catalogue() {
 }
 
 #[test]
-fn import_handles_existing_names_as_requested() {
-    let old = "Bender,mechanical,2996\n";
-    let rest = "HAL 9000,virtual,0\nR2-D2,droid,1977\n";
-    for (option, summary, status, rows) in [
-        ("fail", "Added 0 robots, failed 1.\n", 1, [old, rest, ""]),
-        (
-            "skip",
-            "Added 1 robot, skipped 1.\n",
-            0,
-            [old, rest, "new,droid,2\n"],
-        ),
-        (
-            "replace",
-            "Added 1 robot, changed 1.\n",
-            0,
-            ["Bender,droid,1\n", rest, "new,droid,2\n"],
-        ),
-    ] {
-        let sandbox = Sandbox::with_three_robots();
-        sandbox.write("new.csv", "name,type,year\nBender,droid,1\nnew,droid,2\n");
-        let arguments = format!("import new.csv --on-conflict={option}");
-        let _ = sandbox.run(&arguments).code(status).stdout(summary);
-        // Without ids: a record that fails may use one up.
-        let rows = format!("name,type,year\n{}", rows.concat());
-        sandbox.prints("export --format=csv --fields=name,type,year", &rows);
-        assert!(sandbox.stdout("get 2").contains("Bender"));
-    }
-}
-
-#[test]
 fn control_characters_of_records_are_escaped() {
     let sandbox = Sandbox::with_file("a.ndjson", "{\"\\u001b[31m\":1,\"\\u001b[31m\":2}\n");
     let outcome = sandbox.run("import a.ndjson --keep-going").code(1);

@@ -33,7 +33,6 @@ mod readme;
 mod restore;
 #[cfg(target_os = "linux")]
 mod restore_faults;
-mod rules;
 mod sandbox;
 mod selection;
 #[cfg(target_os = "linux")]

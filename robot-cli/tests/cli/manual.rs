@@ -4,10 +4,6 @@ use std::{fs, path::Path, process::Command};
 
 use crate::sandbox::{Sandbox, contains};
 
-/// The commands with a page each, besides the main page.
-const COMMANDS: &str = "add backup check completions copy delete export fields fields-add get import list manual search \
-                        token-new update";
-
 fn write_pages(sandbox: &Sandbox) {
     let stdout = sandbox.stdout("manual share/man/man1");
     assert!(
@@ -27,21 +23,6 @@ fn formatted(page: &Path) -> (String, String) {
         String::from_utf8(output.stderr).unwrap(),
         String::from_utf8(output.stdout).unwrap(),
     )
-}
-
-#[test]
-fn manual_has_a_page_per_command() {
-    let sandbox = Sandbox::new();
-    write_pages(&sandbox);
-    let commands = COMMANDS.split(' ').map(|command| format!("-{command}"));
-    for command in commands.chain([String::new()]) {
-        let page = sandbox.read(&format!("share/man/man1/robot-cli{command}.1"));
-        for heading in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"] {
-            contains(&page, &[&format!("\n.SH {heading}\n")]);
-        }
-        assert!(!page.contains("secret") && !page.contains("help(1)"));
-    }
-    assert!(!sandbox.path().join("robots.db").exists());
 }
 
 #[test]

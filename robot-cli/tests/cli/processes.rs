@@ -41,21 +41,6 @@ fn concurrent_adds_to_new_catalogue_succeed() {
 }
 
 #[test]
-fn concurrent_adds_of_same_name_have_one_winner() {
-    let sandbox = Sandbox::with_no_robots();
-    let mut outcomes = add_concurrently(&sandbox, &["Bender".to_owned(), "Bender".to_owned()]);
-    outcomes.sort();
-    let expected = [
-        ("", "The robot name must be unique\n"),
-        ("id,name,type,year\n1,Bender,droid,1\n", ""),
-    ];
-    assert_eq!(
-        outcomes,
-        expected.map(|(stdout, stderr)| (stdout.to_owned(), stderr.to_owned()))
-    );
-}
-
-#[test]
 fn wait_for_another_program_is_not_reported() {
     let sandbox = Sandbox::with_three_robots();
     let mut other = Command::new("sqlite3")

@@ -1,6 +1,6 @@
 //! Tests of `restore`.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::fs;
 
 use robot_core::{CatalogueExt, Draft};
 
@@ -17,15 +17,6 @@ fn with_backup() -> Sandbox {
     sandbox
 }
 
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let files = fs::read_dir(folder).unwrap().map(|entry| {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().display().to_string();
-        (name, fs::read(&path).unwrap())
-    });
-    files.collect()
-}
-
 fn list(sandbox: &Sandbox, file: &str) -> String {
     sandbox.stdout(&format!("list --format=ndjson --database=sqlite://{file}"))
 }
@@ -37,10 +28,10 @@ fn count(sandbox: &Sandbox, file: &str) -> usize {
 /// Asserts that a command fails with this message and changes nothing.
 #[track_caller]
 fn is_refused(sandbox: &Sandbox, arguments: &str, message: &str) {
-    let before = files(sandbox.path());
+    let before = sandbox.files();
     let error = sandbox.reports(arguments, 1, &["error: ", message]);
     assert_eq!(error.lines().count(), 1, "{error}");
-    assert!(files(sandbox.path()) == before, "{error}");
+    assert!(sandbox.files() == before, "{error}");
 }
 
 #[test]
@@ -68,10 +59,10 @@ fn existing_catalogue_is_replaced_only_on_request() {
     let expected = "'./robots.db' exists; name another catalogue with --database, or replace the \
                     catalogue: name it, not its WAL, with --database, and add --replace";
     is_refused(&sandbox, "restore copy.db", expected);
-    let before = files(sandbox.path());
+    let before = sandbox.files();
     let message = "--replace requires the name of the catalogue";
     sandbox.is_usage_error("restore --replace copy.db", message);
-    assert!(files(sandbox.path()) == before);
+    assert!(sandbox.files() == before);
     let before = list(&sandbox, "robots.db");
     let printed = sandbox.stdout(REPLACE);
     let replaced = sandbox.path().join("robots.db.replaced-1");
@@ -145,12 +136,8 @@ fn damaged_backup_is_not_restored() {
     sandbox.write("half.db", &backup[..backup.len() / 2]);
     sandbox.write("text.db", "not a database");
     sandbox.write("rules.db", &backup);
-    let status = std::process::Command::new("sqlite3")
-        .args(["rules.db", "PRAGMA ignore_check_constraints = ON"])
-        .arg("UPDATE robots SET year = -1")
-        .current_dir(sandbox.path())
-        .status();
-    assert!(status.unwrap().success());
+    let sql = "PRAGMA ignore_check_constraints = ON; UPDATE robots SET year = -1";
+    sandbox.execute("rules.db", sql);
     for (file, message) in [
         (
             "half.db",

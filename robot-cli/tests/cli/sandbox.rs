@@ -1,6 +1,12 @@
 //! Temporary directory for a test, and runs of the program in it.
 
-use std::{ffi::OsStr, fs, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    fs,
+    path::Path,
+    sync::Arc,
+};
 
 use assert_cmd::{Command, assert::Assert};
 use robot_core::{Catalogue, Draft, transfer};
@@ -61,6 +67,23 @@ impl Sandbox {
     /// The content of a file in the directory.
     pub(crate) fn read(&self, file: &str) -> String {
         fs::read_to_string(self.path().join(file)).unwrap()
+    }
+
+    /// The contents of all files.
+    pub(crate) fn files(&self) -> BTreeMap<OsString, Vec<u8>> {
+        let entries = fs::read_dir(self.path()).unwrap().map(Result::unwrap);
+        entries
+            .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
+            .collect()
+    }
+
+    /// Runs SQL as another program does.
+    pub(crate) fn execute(&self, file: &str, sql: &str) {
+        let status = std::process::Command::new("sqlite3")
+            .args(["-bail", file, sql])
+            .current_dir(self.path())
+            .status();
+        assert!(status.unwrap().success());
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -10,7 +10,6 @@
 mod bodies;
 mod definitions;
 mod encoding;
-mod json;
 mod lists;
 mod mutation;
 mod paths;

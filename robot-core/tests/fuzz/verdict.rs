@@ -1,8 +1,13 @@
 //! Model of the contract's rules for a request body.
 
-use robot_core::Draft;
+use std::fmt;
 
-use crate::json::{self, Node};
+use robot_core::Draft;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
 
 /// The expected outcome of a body.
 #[derive(Debug, PartialEq)]
@@ -13,16 +18,36 @@ pub(crate) enum Verdict {
     Accepted(Draft),
 }
 
-/// The members of an object in their order; a name that is not valid Unicode is `None`.
-type Members = [(Option<String>, Node)];
+/// The members of an object in their order, with repetitions.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
 
 /// The expected outcome of a body if these names are taken.
 pub(crate) fn verdict(body: &[u8], taken: &[&str]) -> Verdict {
-    let node = str::from_utf8(body).ok().and_then(json::read);
-    let Some(Node::Object(members)) = node else {
-        return Verdict::Malformed;
-    };
-    let Some(draft) = draft(&members).filter(|_| !has_repeated_member(&members)) else {
+    let Some(draft) = draft(body) else {
         return Verdict::Malformed;
     };
     let messages = [
@@ -38,37 +63,25 @@ pub(crate) fn verdict(body: &[u8], taken: &[&str]) -> Verdict {
     }
 }
 
-fn has_repeated_member(members: &Members) -> bool {
-    let mut names: Vec<_> = members.iter().map(|(name, _)| name).collect();
-    names.sort_unstable();
-    names.windows(2).any(|pair| pair[0] == pair[1])
-}
-
-/// The draft, unless a member has a wrong type or an invalid name.
-fn draft(members: &Members) -> Option<Draft> {
-    if members.iter().any(|(name, _)| name.is_none()) {
+/// The draft, unless the body is no object, or a member is repeated or has a wrong type.
+fn draft(body: &[u8]) -> Option<Draft> {
+    let Members(mut members) = serde_json::from_slice(body).ok()?;
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
+    if members.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return None;
     }
     let member = |name: &str| {
-        let mut named = members.iter();
-        let found = named.find(|(known, _)| known.as_deref() == Some(name));
-        found.map_or(&Node::Null, |(_, node)| node)
-    };
-    let text = |name: &str| match member(name) {
-        Node::Null => Ok(None),
-        Node::Text(Some(text)) => Ok(Some(text.clone())),
-        _ => Err(()),
-    };
-    let year = match member("year") {
-        Node::Null => None,
-        // The parser of integers rejects dots and exponents, as the contract does.
-        Node::Number(number) => Some(number.parse().ok()?),
-        _ => return None,
+        let found = members.iter().find(|(known, _)| known == name);
+        found.map_or("null", |(_, value)| value.get())
     };
     Some(Draft {
-        robot_type: text("type").ok()?,
-        name: text("name").ok()?,
-        year,
+        robot_type: serde_json::from_str(member("type")).ok()?,
+        name: serde_json::from_str(member("name")).ok()?,
+        year: match member("year") {
+            "null" => None,
+            // The parser of integers rejects dots and exponents, as the contract does.
+            number => Some(number.parse().ok()?),
+        },
         ..Draft::default()
     })
 }

@@ -1,19 +1,14 @@
 //! Atomic import: all records are stored, or none, and every failing one is reported.
 
-use std::io::{self, Read};
-
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error,
+    Catalogue, Error,
     transfer::{
         Format, ImportError, ImportOptions, OnConflict, Position, Records, import_atomically,
     },
 };
 
 use crate::{
-    importing::{
-        MIXED, TAKEN, conflict_options, described, file, mixed_outcomes, on_both_kinds_of_store,
-        owned, stored,
-    },
+    importing::{TAKEN, conflict_options, described, file, owned, stored},
     racing::Racing,
 };
 
@@ -26,50 +21,6 @@ pub(crate) fn atomic_outcomes(
     let records = Records::new(file.as_bytes(), Format::Ndjson);
     let outcomes = import_atomically(catalogue, records, options);
     outcomes.iter().map(described).collect()
-}
-
-#[test]
-fn every_failing_record_is_reported_and_none_is_stored() {
-    for on_conflict in [OnConflict::Fail, OnConflict::Skip, OnConflict::Replace] {
-        for is_dry_run in [false, true] {
-            on_both_kinds_of_store(|catalogue| {
-                catalogue.add(Draft::new("old", "droid", 0)).unwrap();
-                let options = ImportOptions {
-                    is_dry_run,
-                    ..conflict_options(on_conflict)
-                };
-                let mut expected = mixed_outcomes(on_conflict);
-                expected.retain(|outcome| outcome.contains(':'));
-                let found = atomic_outcomes(&catalogue, MIXED, options);
-                assert_eq!(found, expected);
-                assert_eq!(stored(&catalogue), owned([("old", 0)]));
-            });
-        }
-    }
-}
-
-#[test]
-fn input_that_fails_is_the_only_outcome() {
-    let catalogue = Racing::with_old(0);
-    let failing = file(&[("a", -1), ("b", 1)]);
-    let broken = failing.as_bytes().chain(Broken);
-    let read = import_atomically(
-        &*catalogue,
-        Records::new(broken, Format::Ndjson),
-        ImportOptions::default(),
-    );
-    assert_eq!(read.len(), 1);
-    assert_eq!(described(&read[0]), "3: The input cannot be read: broken");
-    assert_eq!(stored(&catalogue), owned([("old", 0)]));
-}
-
-/// An input that fails.
-struct Broken;
-
-impl Read for Broken {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        Err(io::Error::other("broken"))
-    }
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! Import: the outcome of each record, and the robots in the catalogue after it.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::Arc;
 
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, MemoryCatalogue, Pages, Redefinition,
-    http::Api,
     transfer::{
         Columns, Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import,
     },
@@ -82,7 +78,7 @@ pub(crate) fn conflict_options(on_conflict: OnConflict) -> ImportOptions {
     }
 }
 
-pub(crate) const MIXED: &str = "\
+const MIXED: &str = "\
     {\"name\":\"a\",\"type\":\"droid\",\"year\":1}\n\
     {\"name\":\"c\",\"type\":\"toaster\",\"year\":-1}\n\
     {\"name\":\"a\",\"type\":\"droid\",\"year\":2}\n\
@@ -94,7 +90,7 @@ pub(crate) const MIXED: &str = "\
 const TYPE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
 
 /// The outcomes of [`MIXED`] in a catalogue that contains `old`.
-pub(crate) fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
+fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
     let with_taken_name = |line: u64| match on_conflict {
         OnConflict::Fail | OnConflict::MatchId => format!("{line}: {TAKEN}"),
         OnConflict::Skip => format!("{line} skipped"),
@@ -260,25 +256,6 @@ fn records_after_a_failure_are_counted_as_not_tried() {
     let mut outcomes = import(Racing::with_capacity(3), records, ImportOptions::default());
     assert_eq!(outcomes.by_ref().count(), 1);
     assert_eq!(outcomes.not_tried(), None);
-}
-
-#[test]
-fn import_that_stores_nothing_does_not_read_the_rest() {
-    for (capacity, reads_rest) in [(0, false), (1, true)] {
-        let api = Api::new(Racing::with_capacity(capacity));
-        let request = http::Request::post("/api/robots/import?format=ndjson").body(());
-        let exchange = api.receive(request.unwrap().into_parts().0);
-        let read = Arc::new(AtomicUsize::new(0));
-        let count = Arc::clone(&read);
-        let lines = (0..20_000).map(|year| {
-            format!("{{\"name\":\"RX-{year}\",\"type\":\"droid\",\"year\":{year}}}\n").into_bytes()
-        });
-        let pieces = lines.chain([Vec::new()]).map(Ok).inspect(move |_| {
-            count.fetch_add(1, Ordering::Relaxed);
-        });
-        assert_eq!(exchange.answer_streamed(pieces).wait().status(), 503);
-        assert_eq!(read.load(Ordering::Relaxed) == 20_001, reads_rest);
-    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::io::{self, Cursor, Read};
 
 use robot_core::{
-    Definition, Draft, RobotId,
-    transfer::{Columns, Format, ImportError, OnConflict, Position, RECORD_LIMIT, Records},
+    Draft,
+    transfer::{Format, ImportError, Position, RECORD_LIMIT, Records},
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -221,53 +221,6 @@ fn lone_quotes_and_unnamed_columns_lose_no_records() {
         "name,type,year,\"a\nb\"\na,droid,1,x\n",
         &[r#"3: "a" "droid" 1"#],
     );
-}
-
-#[test]
-fn unknown_columns_are_reported_or_rejected() {
-    let json = r#"{"Title":"Owl","type":"droid","year":1,"makr":{"x":1},"revision":7,"id":3}"#;
-    for (format, file) in [
-        (
-            Format::Csv,
-            "Title,type,year,makr,revision,id\nOwl,droid,1,x,7,3\n".to_owned(),
-        ),
-        (Format::Json, format!("[{json}]")),
-        (Format::Ndjson, json.to_owned()),
-    ] {
-        let columns = Columns::of(Definition::built_in().clone()).map("title", "name");
-        let read = |columns| {
-            let mut records = Records::new(file.as_bytes(), format).with_columns(columns);
-            let record = records.next().unwrap();
-            (record, records.unknown_columns().to_vec())
-        };
-        let (record, unknown) = read(columns.clone());
-        let values = record.unwrap().values.unwrap();
-        assert_eq!(
-            (shown(&values.draft), values.id),
-            (r#""Owl" "droid" 1"#.to_owned(), None)
-        );
-        assert_eq!(unknown, ["makr", "id"]);
-
-        let (record, unknown) = read(
-            columns
-                .clone()
-                .matching(OnConflict::MatchId)
-                .ignore("Makr")
-                .strict(),
-        );
-        assert_eq!(record.unwrap().values.unwrap().id, RobotId::new(3));
-        assert!(unknown.is_empty());
-
-        let message = match read(columns.strict()).0 {
-            Ok(record) => ImportError::Malformed(record.values.unwrap_err()).to_string(),
-            Err(error) => error.to_string(),
-        };
-        assert!(message.contains("'makr' is not a field; the fields are name, type, year"));
-        assert!(
-            message.contains("match the robots with these ids"),
-            "{message}"
-        );
-    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use diesel::connection::SimpleConnection;
 use robot_core::{
-    Catalogue, CatalogueExt, Error, OpenError, OpenOptions, Preparation, Redefinition, open,
+    Catalogue, CatalogueExt, Draft, Error, OpenError, OpenOptions, Preparation, Redefinition, open,
 };
 
 use crate::{
@@ -17,11 +17,11 @@ use crate::{
 
 database_tests![
     concurrent_opens_of_a_new_database_all_succeed,
+    increments_through_two_catalogues_are_all_kept,
     database_of_another_program_is_rejected,
     database_of_a_newer_version_is_rejected,
     incomplete_copy_is_rejected_until_its_end,
     columns_of_other_programs_are_named,
-    table_rejects_invalid_names,
     write_waits_for_a_lock,
     write_blocked_for_the_timeout_is_unavailable,
 ];
@@ -36,6 +36,39 @@ fn concurrent_opens_of_a_new_database_all_succeed<B: Backend>() {
             }
         });
         assert_eq!(database.open().list().unwrap().len(), 8);
+    }
+}
+
+/// Two catalogues on one database are as two servers.
+fn increments_through_two_catalogues_are_all_kept<B: Backend>() {
+    let database = B::new();
+    let catalogues = [database.open(), database.open()];
+    let id = catalogues[0].add(Draft::new("a", "droid", 0)).unwrap().id();
+    thread::scope(|scope| {
+        for catalogue in catalogues.iter().cycle().take(8) {
+            let increment = move || {
+                let robot = catalogue.get(id).unwrap().unwrap();
+                let year = robot.year().map(|year| year + 1);
+                let changes = Draft {
+                    year,
+                    ..Draft::default()
+                };
+                catalogue.patch_if(id, robot.revision(), changes)
+            };
+            scope.spawn(move || {
+                for _ in 0..25 {
+                    while let Err(error) = increment() {
+                        assert!(
+                            matches!(error, Error::Stale(_) | Error::Unavailable(_)),
+                            "{error:?}"
+                        );
+                    }
+                }
+            });
+        }
+    });
+    for catalogue in catalogues {
+        assert_eq!(catalogue.get(id).unwrap().unwrap().year(), Some(200));
     }
 }
 
@@ -91,22 +124,6 @@ fn columns_of_other_programs_are_named<B: Backend>() {
     assert!(catalogue.foreign_columns().unwrap().is_empty());
     database.execute("ALTER TABLE robots ADD COLUMN maker TEXT");
     assert_eq!(catalogue.foreign_columns().unwrap(), ["maker"]);
-}
-
-fn table_rejects_invalid_names<B: Backend>() {
-    let database = B::new();
-    let catalogue = database.open();
-    let mut other = database.connect();
-    let mut insert = |name: &str| {
-        other.batch_execute(&format!(
-            "INSERT INTO robots (name, type, year) VALUES ('{name}', 'droid', 1)"
-        ))
-    };
-    insert("good").unwrap();
-    for name in ["good", "", &"x".repeat(256)] {
-        assert!(insert(name).is_err(), "{name}");
-    }
-    assert_eq!(names(&catalogue, ""), ["good"]);
 }
 
 fn write_waits_for_a_lock<B: Backend>() {

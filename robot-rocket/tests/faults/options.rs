@@ -21,9 +21,6 @@ pub(crate) struct Options {
     /// Repeat each scenario so often
     #[arg(long)]
     rounds: Option<u64>,
-    /// The number of increments of `increments::no_increment_is_lost`
-    #[arg(long)]
-    pub(crate) increments: Option<u64>,
     #[command(flatten)]
     pub(crate) harness: Arguments,
 }

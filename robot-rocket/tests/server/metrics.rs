@@ -134,40 +134,6 @@ fn connections_and_bytes_are_counted() {
 }
 
 #[test]
-fn reads_on_other_threads_are_counted() {
-    // The only worker does not read.
-    let (server, address) = server(&[("ROCKET_WORKERS", "1")]);
-    // Checks of the store are counted, too.
-    let moved = "robots_sqlite_moved_reads_total";
-    wait_until(address, moved, |count| count > 0);
-    let before = Scrape::of(address).value(moved);
-    assert_eq!(server.get("/api/robots/1").status, 200);
-    wait_until(address, moved, |count| count > before);
-    let waits = "robots_store_pool_wait_seconds_count";
-    wait_until(address, waits, |count| count >= 1);
-}
-
-#[test]
-fn state_of_the_process_is_served() {
-    let (_server, address) = server(&[MEMORY]);
-    wait_until(address, "robots_ready", |ready| ready == 1);
-    let scrape = Scrape::of(address);
-    let version = env!("CARGO_PKG_VERSION");
-    let build = format!("\nrobots_build_info{{version=\"{version}\",features=\"sqlite");
-    assert!(scrape.0.contains(&build), "{}", scrape.0);
-    for sample in [
-        "process_start_time_seconds",
-        "process_resident_memory_bytes",
-        "process_open_fds",
-        "process_max_fds",
-        "process_threads",
-    ] {
-        assert!(scrape.value(sample) >= 1, "{sample}");
-    }
-    assert!(scrape.find("process_cpu_seconds_total").is_some());
-}
-
-#[test]
 fn only_metrics_can_be_read() {
     let (server, address) = server(&[MEMORY]);
     // Nothing is on the main address.

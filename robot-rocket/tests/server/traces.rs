@@ -147,25 +147,6 @@ fn failed_and_aborted_requests_are_errors() {
 }
 
 #[test]
-fn headers_of_the_client_decide_about_sampling_and_state() {
-    let collector = Collector::start();
-    let url = collector.url();
-    let server = Server::with(&[endpoint(&url)]);
-    // Too long a state is ignored.
-    for (flags, length) in [("00", 1), ("01", 100), ("01", 100_000)] {
-        let state = "x".repeat(length);
-        let headers = format!(
-            "{LOCAL}traceparent: 00-{TRACE}-{PARENT}-{flags}\r\ntracestate: vendor={state}\r\n"
-        );
-        assert_status(&server.ask("GET /livez", &headers, ""), 200);
-    }
-    server.stop("TERM");
-    let spans = collector.spans(2);
-    let lengths: Vec<_> = spans.iter().map(|span| span.trace_state.len()).collect();
-    assert_eq!(lengths, ["vendor=".len() + 100, 0]);
-}
-
-#[test]
 fn hanging_collector_delays_neither_requests_nor_shutdown() {
     // The system accepts connections, and nothing answers.
     let collector = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -77,12 +77,3 @@ fn failed_fairing_is_reported() {
     // Rocket panics if its error is dropped without a look at it.
     assert!(error.to_string().contains("cannot be launched"), "{error}");
 }
-
-#[test]
-fn used_port_is_reported() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let error = ServeOptions::bind(&figment().merge(("port", port))).unwrap_err();
-    assert!(matches!(error, ServeError::Listen { .. }), "{error}");
-    assert!(error.to_string().contains(&port.to_string()), "{error}");
-}

@@ -136,41 +136,6 @@ fn backup_contains_every_write_acknowledged_before_it() {
     });
 }
 
-#[test]
-fn files_of_the_catalogue_are_never_replaced() {
-    let fixture = Fixture::new();
-    fixture.add("R2-D2");
-    let mut names = vec![
-        "robots.db",
-        "robots.db-wal",
-        "robots.db-shm",
-        "robots.db-journal",
-        "./robots.db",
-    ];
-    #[cfg(unix)]
-    for (target, link) in [
-        ("robots.db", "link.db"),
-        ("robots.db-journal", "missing.db"),
-        (".", "folder"),
-    ] {
-        std::os::unix::fs::symlink(target, fixture.file(link)).unwrap();
-    }
-    #[cfg(unix)]
-    {
-        fs::hard_link(fixture.file("robots.db-wal"), fixture.file("log.db")).unwrap();
-        names.extend(["link.db", "missing.db", "folder/robots.db-wal", "log.db"]);
-    }
-    for name in names {
-        let outcome = fixture.backup(name, Existing::Replace);
-        assert!(
-            matches!(outcome, Err(BackupError::Itself(_))),
-            "{name}: {outcome:?}"
-        );
-    }
-    fixture.add("C-3PO");
-    assert_eq!(fixture.catalogue.list().unwrap().len(), 2);
-}
-
 #[cfg(unix)]
 #[test]
 fn backup_replaces_the_target_of_a_link_with_its_permissions() {

@@ -1,11 +1,9 @@
-//! Opening of SQLite files: paths, files that are not ours, and the table.
+//! Opening of SQLite files: paths, and files that are not ours.
 
 use std::{fs, thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{
-    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, ValidDraft, open,
-};
+use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -94,24 +92,6 @@ fn rejected_database_is_not_changed() {
     }
 }
 
-/// Values that only SQLite might accept.
-#[test]
-fn strict_table_rejects_invalid_values() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    let mut connection = database.connect();
-    for values in [
-        "('b', 'droid', 'x')",
-        "('b', 'droid', 1.5)",
-        "('b' || char(0), 'droid', 1)",
-        "(x'62', 'droid', 1)",
-    ] {
-        let insert = format!("INSERT INTO robots (name, type, year) VALUES {values}");
-        assert!(connection.batch_execute(&insert).is_err(), "{values}");
-    }
-    assert_eq!(catalogue.list().unwrap(), []);
-}
-
 #[test]
 fn failed_insert_is_reported_and_stores_nothing() {
     let database = Sqlite::new();
@@ -160,24 +140,4 @@ fn migration_waits_longer_than_the_timeout_for_a_lock() {
             assert_eq!(opened.join().unwrap().unwrap().list().unwrap(), []);
         }
     });
-}
-
-#[test]
-fn robot_after_the_greatest_id_is_no_full_disk() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    database.execute(&format!(
-        "INSERT INTO robots (id, name, type, year) VALUES ({}, 'last', 'droid', 1)",
-        i64::MAX
-    ));
-    let inserts = ["a", "b"].map(|name| Change::Insert(ValidDraft::new(draft(name)).unwrap()));
-    let alone = catalogue.apply(inserts[0].clone()).unwrap_err();
-    let together = catalogue.apply_all(inserts.to_vec()).unwrap_err();
-    for error in [alone, together] {
-        assert!(
-            matches!(&error, Error::Store(cause) if cause.to_string().contains("greatest id")),
-            "{error:?}"
-        );
-    }
-    assert_eq!(catalogue.list().unwrap().len(), 1);
 }

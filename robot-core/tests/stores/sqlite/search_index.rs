@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use robot_core::{Catalogue, CatalogueExt, Change, Draft, ValidDraft, fold};
+use robot_core::{Catalogue, CatalogueExt, fold};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -62,25 +62,6 @@ fn texts_of_three_characters_use_the_index() {
     database.execute("INSERT INTO robots_search (robots_search) VALUES ('delete-all')");
     assert_eq!(names(&catalogue, "5-D"), [""; 0]);
     assert_eq!(names(&catalogue, "5-"), ["R5-D4"]);
-}
-
-#[test]
-fn names_are_indexed_in_batches_of_256() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    let unindexed =
-        || database.query("SELECT CAST(count(*) AS TEXT) FROM robots WHERE search_text IS NULL");
-    let insert = |number: usize| {
-        let draft = Draft::new(format!("Unit {number}"), "droid", 1);
-        Change::Insert(ValidDraft::new(draft).unwrap())
-    };
-    catalogue.apply_all((0..255).map(insert).collect()).unwrap();
-    assert_eq!(unindexed(), ["255"]);
-    catalogue.apply(insert(255)).unwrap();
-    assert_eq!(unindexed(), ["0"]);
-    check_index(&database);
-    let texts = database.query("SELECT search_text FROM robots WHERE name = 'Unit 7'");
-    assert_eq!(texts, ["unit 7"]);
 }
 
 #[test]

@@ -1,15 +1,12 @@
-//! Write-ahead log: its length, and shared memory whose header another process left half written.
+//! Length of the write-ahead log.
 
 use std::{
-    fs,
-    io::Write,
-    process::{Command, Stdio},
-    thread,
+    fs, thread,
     time::{Duration, Instant},
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Error};
+use robot_core::CatalogueExt;
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -18,65 +15,6 @@ use crate::{
 
 /// The length to which the log is shortened.
 const LIMIT: u64 = 16 << 20;
-
-/// Writes other bytes into the second copy of the header, as a process does that is killed before it
-/// writes the first copy. Another process does it: this one would lose its locks.
-fn interrupt_header(database: &Sqlite) {
-    let path = database.folder().join("robots.db-shm");
-    let mut dd = Command::new("dd")
-        .args(["bs=1", "seek=80", "conv=notrunc", "status=none"])
-        .arg(format!("of={}", path.display()))
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    dd.stdin.take().unwrap().write_all(&[0x55; 8]).unwrap();
-    assert!(dd.wait().unwrap().success());
-}
-
-/// SQLite waits for about 10 seconds until it reports `SQLITE_PROTOCOL`.
-#[test]
-fn header_of_a_stopped_process_is_unavailable() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    let id = catalogue.add(draft("a")).unwrap().id();
-    catalogue.get(id).unwrap();
-    let mut stopped = database.connect();
-    stopped.batch_execute("BEGIN IMMEDIATE").unwrap();
-    interrupt_header(&database);
-    let read = catalogue.get(id);
-    assert!(matches!(read, Err(Error::Unavailable(_))), "{read:?}");
-    stopped.batch_execute("ROLLBACK").unwrap();
-    assert!(catalogue.get(id).unwrap().is_some());
-    catalogue.add(draft("b")).unwrap();
-}
-
-/// If the checkpoint of the last connection fails, the next process reads the log again from its
-/// beginning. While others use the log, they would not.
-#[test]
-fn only_the_last_connection_checkpoints_as_it_closes() {
-    let database = Sqlite::new();
-    let state = || {
-        let modified = fs::metadata(database.file()).unwrap().modified();
-        let log = database.folder().join("robots.db-wal");
-        (modified.unwrap(), log.exists())
-    };
-    let catalogue = database.open();
-    let mut other = database.connect();
-    other.batch_execute("SELECT count(*) FROM robots").unwrap();
-    let before = state();
-    catalogue.add(draft("a")).unwrap();
-    // Times of files may be counted in steps of some milliseconds.
-    thread::sleep(Duration::from_millis(50));
-    drop(catalogue);
-    assert_eq!(state(), before);
-    drop(other);
-    assert!(!state().1);
-    let catalogue = database.open();
-    catalogue.add(draft("b")).unwrap();
-    drop(catalogue);
-    assert!(!state().1);
-    assert_eq!(database.open().list().unwrap().len(), 2);
-}
 
 #[test]
 fn log_is_shortened_when_a_long_reader_ends() {
