@@ -49,11 +49,13 @@ pub(crate) struct ColumnArgs {
 const PAIR: &str = "COLUMN=FIELD";
 
 impl ColumnArgs {
-    /// The columns in a catalogue with this definition. Unknown columns are errors unless the user leaves them out.
+    /// The columns in a catalogue with this definition. Unknown columns are errors, unless the user leaves them out
+    /// or they are [checked](Self::check) before the import.
     pub(crate) fn choose(
         &self,
         mut columns: Columns,
         definition: &Definition,
+        are_checked: bool,
     ) -> Result<Columns, Failure> {
         for pair in &self.map {
             let (heading, field) = pair
@@ -72,10 +74,44 @@ impl ColumnArgs {
                 columns = row.iter().fold(columns, Columns::ignore);
             }
         }
-        if !self.ignore_unknown {
+        if !self.ignore_unknown && !are_checked {
             columns = columns.strict();
         }
         Ok(columns)
+    }
+
+    /// Refuses a file with columns that would not be stored, unless the user leaves them out.
+    pub(crate) fn check(&self, unknown: &[String]) -> Result<(), Failure> {
+        if unknown.is_empty() || self.ignore_unknown {
+            return Ok(());
+        }
+        if unknown
+            .iter()
+            .any(|heading| heading.eq_ignore_ascii_case("id"))
+        {
+            return Err(Failure::new(
+                "the file has ids; add --match id to change the robots with these ids, --match name \
+                 to change the robots with these names, or --ignore id to add robots with new ids",
+            ));
+        }
+        // As in a row of CSV, and in quotes for a shell.
+        let list = unknown.iter().map(|column| match column {
+            column if column.contains([',', '"']) => format!("\"{}\"", column.replace('"', "\"\"")),
+            column => column.clone(),
+        });
+        let list = list.collect::<Vec<_>>().join(",");
+        let is_plain = |character: char| character.is_alphanumeric() || ",_-".contains(character);
+        let quote = match &list {
+            list if list.chars().all(is_plain) => "",
+            list if list.contains('"') => "'",
+            _ => "\"",
+        };
+        Err(Failure::new(format_args!(
+            "the file has columns that the catalogue does not have: {}; add them with --define or \
+             \"robot-cli fields add\", map them with --map, or leave them out with --ignore \
+             {quote}{list}{quote}",
+            unknown.join(", ")
+        )))
     }
 
     /// Says which columns were left out.

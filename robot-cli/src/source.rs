@@ -62,6 +62,10 @@ impl Source<'_> {
         let mut records = Records::new(reader, self.format).with_columns(columns);
         let header = records.read_header();
         header.map_err(|error| self.not_readable(error))?;
+        if !self.args.columns.define {
+            // The columns of CSV; none of JSON is known yet.
+            self.args.columns.check(records.unknown_columns())?;
+        }
         let catalogue = match existing {
             Some(catalogue) if !self.args.dry_run || new.is_none() => catalogue,
             _ if self.args.dry_run => context.options.open("memory:")?,
@@ -88,8 +92,16 @@ impl Source<'_> {
         if self.args.matched.as_deref() == Some("name") {
             columns = columns.ignore("id");
         }
-        let columns = self.args.columns.choose(columns, present)?;
-        if !self.args.columns.define {
+        let (is_csv, is_defined) = (self.format == Format::Csv, self.args.columns.define);
+        // Members of JSON are known only when all records are read, which standard input permits once.
+        let are_checked = !is_defined && (is_csv || *self.place != Place::Standard);
+        let columns = self.args.columns.choose(columns, present, are_checked)?;
+        if are_checked && !is_csv {
+            let mut records = Records::new(open()?.0, self.format).with_columns(columns.clone());
+            records.by_ref().for_each(drop);
+            self.args.columns.check(records.unknown_columns())?;
+        }
+        if !is_defined {
             return Ok((columns, None));
         }
         let records = Records::new(open()?.0, self.format).with_columns(columns);

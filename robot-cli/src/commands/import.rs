@@ -87,8 +87,8 @@ Formats:
   json    An array of objects
   ndjson  One object per line
 
-A CSV file with columns that the catalogue does not have is refused before anything is stored. Each JSON \
-record with such a member fails. Each record requires name, type and year, unless the \
+A file with columns that the catalogue does not have is refused before anything is stored. From standard \
+input, each JSON record with such a member fails. Each record requires name, type and year, unless the \
 definition of the catalogue says otherwise. Records that fail are reported on standard error as \
 FILE:LINE: message, and the exit status is 1. Ctrl-C stops between two records and reports the last line; \
 a second Ctrl-C terminates at once. With --atomic, Ctrl-C stores nothing unless all records have been \

@@ -22,22 +22,6 @@ fn symbolic_link_to_a_file_is_followed() {
     assert_eq!(target.open().get(robot.id()).unwrap(), Some(robot));
 }
 
-/// SQLite would take an empty log for an empty database.
-#[test]
-fn file_of_another_database_is_not_opened() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    catalogue.add(draft("a")).unwrap();
-    database.execute("PRAGMA wal_checkpoint(TRUNCATE)");
-    for suffix in ["-wal", "-shm", "-journal"] {
-        let error = open(&format!("{}{suffix}", database.url())).err().unwrap();
-        let message = error.to_string();
-        assert!(message.contains("it belongs to the database"), "{message}");
-    }
-    catalogue.add(draft("b")).unwrap();
-    assert_eq!(database.open().list().unwrap().len(), 2);
-}
-
 #[test]
 fn every_path_names_a_file() {
     let folder = tempfile::tempdir().unwrap();
