@@ -61,11 +61,11 @@ impl Source<'_> {
         let reader: Box<dyn Read> = Box::new(interrupt.reader(progress.reader(input)));
         let mut records = Records::new(reader, self.format).with_columns(columns);
         let header = records.read_header();
-        header.map_err(|error| self.not_readable(error))?;
         if !self.args.columns.define {
             // The columns of CSV; none of JSON is known yet.
             self.args.columns.check(records.unknown_columns())?;
         }
+        header.map_err(|error| self.not_readable(error))?;
         let catalogue = match existing {
             Some(catalogue) if !self.args.dry_run || new.is_none() => catalogue,
             _ if self.args.dry_run => context.options.open("memory:")?,

@@ -19,7 +19,7 @@ use hyper::{
 };
 use robot_core::{
     Definition,
-    http::{Api, refusal},
+    http::{Api, Failure, refusal},
 };
 use serde_json::json;
 
@@ -27,6 +27,8 @@ use crate::mounted::Mounted;
 
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-resource-policy");
+
+const METHODS: &str = "GET, HEAD, OPTIONS";
 
 /// Scripts, styles and data may come only from the page's own origin, and text cannot become markup
 /// or a script.
@@ -123,11 +125,11 @@ pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, R
             *response.status_mut() = StatusCode::NO_CONTENT;
             response
         }
-        _ => refusal(StatusCode::METHOD_NOT_ALLOWED, "The page can only be read")
+        _ => refusal(Failure::MethodNotAllowed(METHODS.to_owned()))
             .map(|body| body.into_bytes().unwrap_or_default().into()),
     };
     let headers = response.headers_mut();
-    headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+    headers.insert(ALLOW, HeaderValue::from_static(METHODS));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     let route = if path.starts_with("/page/") {
         "/page/<file>"

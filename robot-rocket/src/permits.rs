@@ -4,7 +4,7 @@ use std::{io, sync::Arc, thread, time::Duration};
 
 use ::metrics::{counter, gauge};
 use bytes::Bytes;
-use futures_util::{Stream, future::OptionFuture, stream};
+use futures_util::{Stream, stream};
 use robot_core::http::{Chunks, Failure, RequestId};
 use rocket::{
     Config,
@@ -82,14 +82,14 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let of_kind = match kind {
-            Work::Usual => None,
-            Work::Slow => Some((&self.slow, Duration::ZERO)),
-            Work::Costly => Some((&self.costly, COSTLY_TIMEOUT)),
+            Work::Usual => Some(None),
+            Work::Slow => Arc::clone(&self.slow).try_acquire_owned().ok().map(Some),
+            Work::Costly => {
+                let permit = timeout(COSTLY_TIMEOUT, Arc::clone(&self.costly).acquire_owned());
+                permit.await.ok().map(Result::ok)
+            }
         };
-        let of_kind = OptionFuture::from(
-            of_kind.map(|(permits, limit)| timeout(limit, Arc::clone(permits).acquire_owned())),
-        );
-        let of_kind = of_kind.await.transpose().map_err(|_| {
+        let of_kind = of_kind.ok_or_else(|| {
             counter!("robots_blocking_threads_rejected_total", "limit" => "imports").increment(1);
             Failure::Unavailable
         })?;

@@ -196,7 +196,7 @@ fn backup_is_restored_to_files_only() {
     let sandbox = with_backup();
     for database in ["memory:", "postgres://user:secret@host/robots"] {
         let restore = format!("restore copy.db --database={database}");
-        let remedy = "restore it to a file, and copy that to the database";
+        let remedy = "use: robot-cli copy --from sqlite://FILE --to URL";
         let error = sandbox.reports(&restore, 1, &[remedy]);
         assert!(!error.contains("secret"), "{error}");
     }

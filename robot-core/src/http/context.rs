@@ -1,7 +1,7 @@
 //! The response context: everything that a response depends on besides its content.
 
 use ::http::{
-    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    HeaderMap, HeaderName, HeaderValue,
     header::{
         ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
         CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
@@ -105,16 +105,14 @@ impl ResponseContext {
 /// cannot read.
 ///
 /// ```
-/// let response = robot_core::http::refusal(http::StatusCode::BAD_REQUEST, "This is no request");
-/// assert_eq!(response.into_body().into_bytes()?, br#"{"status":"ERROR","messages":["This is no request"]}"#);
-/// # Ok::<(), robot_core::Error>(())
+/// use robot_core::http::{Failure, refusal};
+///
+/// assert_eq!(refusal(Failure::HeadTooLarge).status(), 431);
 /// ```
 #[must_use]
-pub fn refusal(status: StatusCode, message: &str) -> Response {
+pub fn refusal(failure: Failure) -> Response {
     let context = ResponseContext::new(&HeaderMap::new(), Behaviour::default(), &[]);
-    let failure = Failure::Malformed(vec![message.to_owned().into()]);
     let mut response = context.response(Err(failure));
-    *response.status_mut() = status;
     response.headers_mut().remove(REQUEST_ID);
     response
 }

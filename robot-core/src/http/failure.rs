@@ -97,6 +97,17 @@ pub enum Failure {
         "This service does not accept the name in Host; its operator can add the name to allowed_hosts"
     )]
     ForeignHost,
+    /// The request line and the headers are larger than the frontend permits.
+    #[error("The request line and the headers are too long; send a shorter request")]
+    HeadTooLarge,
+    /// The frontend does not know the `Transfer-Encoding`.
+    #[error(
+        "The Transfer-Encoding is not supported; send the body with chunked, or with its length"
+    )]
+    UnknownCoding,
+    /// The frontend has as many connections as it permits.
+    #[error("The service has too many connections; try again in a moment")]
+    TooManyConnections,
     /// The service is overloaded at the moment.
     #[error("{UNAVAILABLE}")]
     Unavailable,
@@ -167,11 +178,14 @@ impl Failure {
             }
             Self::NotAPatch => Status::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignHost => Status::MISDIRECTED_REQUEST,
+            Self::HeadTooLarge => Status::REQUEST_HEADER_FIELDS_TOO_LARGE,
+            Self::UnknownCoding => Status::NOT_IMPLEMENTED,
             Self::Import { cause, .. } => cause.status(behaviour),
             Self::Store(Error::Store(_) | Error::Unknown(_)) | Self::Internal => {
                 Status::INTERNAL_SERVER_ERROR
             }
             Self::Store(Error::Unavailable(_) | Error::RestartRequired(_) | Error::DiskFull(_))
+            | Self::TooManyConnections
             | Self::Unavailable => Status::SERVICE_UNAVAILABLE,
         }
     }
@@ -202,7 +216,9 @@ impl Failure {
             Self::MethodNotAllowed(allow) => (ALLOW, allow.clone()),
             Self::NotPermitted(error) => (WWW_AUTHENTICATE, challenge(*error)),
             Self::NotAPatch => (ACCEPT_PATCH, PATCH_TYPE.to_owned()),
-            Self::Store(Error::Unavailable(_)) | Self::Unavailable => (RETRY_AFTER, "1".to_owned()),
+            Self::Store(Error::Unavailable(_)) | Self::TooManyConnections | Self::Unavailable => {
+                (RETRY_AFTER, "1".to_owned())
+            }
             // An operator has to act.
             Self::Store(Error::RestartRequired(_) | Error::DiskFull(_)) => {
                 (RETRY_AFTER, "60".to_owned())

@@ -12,9 +12,10 @@ use std::{
 
 use ::metrics::{counter, gauge};
 use futures_util::future::Either;
+use robot_core::http::Failure;
 use rocket::tokio::{net::TcpListener, select, sync::Semaphore, task::JoinSet, time::sleep};
 
-use super::{connection, refusal::Refusal, server::Server};
+use super::{connection, server::Server};
 use crate::{
     metrics::Gauged,
     rare_warning::{OVERLOAD, RareWarning},
@@ -62,7 +63,7 @@ pub(super) async fn accept_until(
         let (permit, refusal) = if let Some(admitted) = server.admission.admit(remote.ip()) {
             (Either::Left(admitted), None)
         } else if let Ok(permit) = Arc::clone(&rejections).try_acquire_owned() {
-            (Either::Right(permit), Some(Refusal::TOO_MANY_CONNECTIONS))
+            (Either::Right(permit), Some(Failure::TooManyConnections))
         } else {
             continue;
         };

@@ -10,7 +10,7 @@ use hyper::{
     http::request::Parts,
 };
 use percent_encoding::{CONTROLS, utf8_percent_encode};
-use robot_core::http::{BodyError, RequestId};
+use robot_core::http::{BodyError, Failure, RequestId};
 use rocket::{
     fairing::AdHoc,
     http::{
@@ -22,7 +22,7 @@ use rocket::{
     tokio::{io::AsyncReadExt, time::timeout},
 };
 
-use super::{record::RequestRecord, refusal::Refusal, response::Content};
+use super::{record::RequestRecord, refusal, response::Content};
 use crate::{
     body::RequestBody,
     metrics::{LabelSlot, Labels},
@@ -57,13 +57,15 @@ pub(super) fn fairing() -> AdHoc {
 pub(super) async fn read_body(
     body: &mut RequestBody<'_>,
     limit: usize,
-) -> Result<Vec<u8>, Refusal> {
-    match timeout(BODY_TIMEOUT, body.read_whole(limit)).await {
-        Ok(Ok(whole)) => Ok(whole),
-        Ok(Err(BodyError::TooLarge)) => Err(Refusal::BODY_TOO_LARGE),
-        Ok(Err(_)) => Err(Refusal::MALFORMED),
-        Err(_) => Err(Refusal::BODY_TOO_SLOW),
-    }
+) -> Result<Vec<u8>, Failure> {
+    let body = timeout(BODY_TIMEOUT, body.read_whole(limit)).await;
+    body.unwrap_or(Err(BodyError::TooSlow))
+        .map_err(|error| match error {
+            BodyError::TooLarge => Failure::TooMany(format!(
+                "The body has more than {limit} bytes; send a shorter one"
+            )),
+            error => Failure::Body(error),
+        })
 }
 
 /// The response of Rocket to a request.
@@ -85,7 +87,7 @@ pub(super) async fn answer(
         record.labels = labels.clone();
     }
     let Some(Part::Head(head, size)) = first else {
-        return Refusal::MALFORMED.response().map(Content::Whole);
+        return refusal::response(refusal::malformed()).map(Content::Whole);
     };
     let pieces = parts.filter_map(async |part| match part {
         Part::Piece(piece) => Some(piece),

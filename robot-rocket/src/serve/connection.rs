@@ -15,6 +15,7 @@ use ::metrics::counter;
 use http_body_util::Full;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
+use robot_core::http::Failure;
 use rocket::tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, copy, join, sink},
     net::TcpStream,
@@ -29,7 +30,7 @@ use super::{
     accept::LARGE_HEAD,
     activity::Activity,
     record::RequestRecord,
-    refusal::{HEAD_LIMIT, Refusal},
+    refusal::{self, HEAD_LIMIT},
     server::Server,
 };
 use tokio_rustls::server::TlsStream;
@@ -48,10 +49,12 @@ pub(super) async fn serve(
     server: &Server,
     stream: TcpStream,
     remote: SocketAddr,
-    refusal: Option<Refusal>,
+    refusal: Option<Failure>,
 ) {
     let stream = if let Some(certificates) = &server.certificates {
-        let limit = refusal.map_or(server.limits.header_timeout, |_| CLOSE_TIMEOUT);
+        let limit = refusal
+            .as_ref()
+            .map_or(server.limits.header_timeout, |_| CLOSE_TIMEOUT);
         // Boxed for the same reason.
         let handshake = Box::pin(timeout(limit, certificates.accept(stream)));
         let handshake = select! {
@@ -85,7 +88,7 @@ pub(super) async fn serve(
     match end {
         Some(Ok(())) => close(server, stream).await,
         Some(Err(error)) => {
-            if let Some(refusal) = Refusal::of(&error) {
+            if let Some(refusal) = refusal::of(&error) {
                 Box::pin(refuse(server, stream, remote, refusal)).await;
             }
         }
@@ -155,12 +158,12 @@ async fn drive(
 }
 
 /// Sends an answer without reading a request, and closes the connection.
-async fn refuse(server: &Server, mut stream: Transport, remote: SocketAddr, refusal: Refusal) {
+async fn refuse(server: &Server, mut stream: Transport, remote: SocketAddr, refusal: Failure) {
     // Hyper writes a response only to a request, so it reads this one.
     let request: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
     let service = service_fn(async |_| {
         let mut record = RequestRecord::start(None, remote, None);
-        let mut response = refusal.response();
+        let mut response = refusal::response(refusal.clone());
         record.start_response(response.status(), response.headers_mut());
         record.bytes = response.body().len();
         record.is_sent = true;

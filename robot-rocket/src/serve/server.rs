@@ -19,7 +19,7 @@ use super::{
     activity::Answer,
     application,
     record::RequestRecord,
-    refusal::{Refusal, head_size},
+    refusal::{self, head_size},
     response::{self, Content, ResponseBody},
 };
 use crate::tls::Certificates;
@@ -61,7 +61,7 @@ impl Server {
         let mut record = RequestRecord::start(Some(&head), remote, ip_header);
         let response = self.respond(head, &mut body, remote, &mut record).await;
         let mut response =
-            response.unwrap_or_else(|refusal| refusal.response().map(Content::Whole));
+            response.unwrap_or_else(|failure| refusal::response(failure).map(Content::Whole));
         // What is left of the body, and a large buffer, are not kept for further requests.
         if has_large_head || !body.is_complete() {
             let close = HeaderValue::from_static("close");
@@ -77,8 +77,8 @@ impl Server {
         body: &mut RequestBody<'_>,
         remote: SocketAddr,
         record: &mut RequestRecord,
-    ) -> Result<Response<Content>, Refusal> {
-        Refusal::check(&head)?;
+    ) -> Result<Response<Content>, Failure> {
+        refusal::check(&head)?;
         if let Some(mounted) = self.routing.catalogue(&head) {
             return Ok(answer_by_catalogue(mounted, head, body, record).await);
         }
