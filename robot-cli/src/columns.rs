@@ -80,19 +80,22 @@ impl ColumnArgs {
         Ok(columns)
     }
 
-    /// Refuses a file with columns that would not be stored, unless the user leaves them out.
-    pub(crate) fn check(&self, unknown: &[String]) -> Result<(), Failure> {
-        if unknown.is_empty() || self.ignore_unknown {
-            return Ok(());
-        }
-        if unknown
-            .iter()
-            .any(|heading| heading.eq_ignore_ascii_case("id"))
-        {
+    /// Refuses a file whose ids would not be used, unless the user leaves them out.
+    pub(crate) fn check_ids<'a>(mut unknown: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+        if unknown.any(|heading| heading.eq_ignore_ascii_case("id")) {
             return Err(Failure::new(
                 "the file has ids; add --match id to change the robots with these ids, --match name \
                  to change the robots with these names, or --ignore id to add robots with new ids",
             ));
+        }
+        Ok(())
+    }
+
+    /// Refuses a file with columns that would not be stored, unless the user leaves them out.
+    pub(crate) fn check(&self, unknown: &[String]) -> Result<(), Failure> {
+        Self::check_ids(unknown.iter().map(String::as_str))?;
+        if unknown.is_empty() || self.ignore_unknown {
+            return Ok(());
         }
         // As in a row of CSV, and in quotes for a shell.
         let list = unknown.iter().map(|column| match column {

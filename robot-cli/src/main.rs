@@ -57,7 +57,8 @@ fn main() -> ExitCode {
 /// Parses the command line. `--color` is parsed first because it applies to the parser's own messages, too.
 fn parse() -> Result<ArgMatches, clap::Error> {
     let mut command = help::command();
-    let valid = command.clone().ignore_errors(true).try_get_matches();
+    let lenient = command.clone().ignore_errors(true).disable_help_flag(true);
+    let valid = lenient.try_get_matches();
     if let Some(color) = valid.ok().and_then(|valid| valid.get_one("color").copied()) {
         terminal::set_color(color);
     }

@@ -12,8 +12,8 @@ use robot_core::{
 };
 
 use crate::{
-    commands::ImportArgs, context::Context, failure::Failure, interrupt::Interrupt, place::Place,
-    progress::Progress,
+    columns::ColumnArgs, commands::ImportArgs, context::Context, failure::Failure,
+    interrupt::Interrupt, place::Place, progress::Progress,
 };
 
 /// A file whose records are imported.
@@ -65,6 +65,9 @@ impl Source<'_> {
             // The columns of CSV; none of JSON is known yet.
             self.args.columns.check(records.unknown_columns())?;
         }
+        if interrupt.is_set() {
+            return Err(interrupt.stopped("; nothing was stored"));
+        }
         header.map_err(|error| self.not_readable(error))?;
         let catalogue = match existing {
             Some(catalogue) if !self.args.dry_run || new.is_none() => catalogue,
@@ -106,6 +109,10 @@ impl Source<'_> {
         }
         let records = Records::new(open()?.0, self.format).with_columns(columns);
         let mut survey = records.survey().map_err(|error| self.not_readable(error))?;
+        let unknown = survey
+            .fields(&survey.given)
+            .filter(|(_, field)| field.is_none());
+        ColumnArgs::check_ids(unknown.map(|(heading, _)| heading))?;
         if is_empty {
             survey = survey.for_empty_catalogue();
         }

@@ -115,6 +115,7 @@ fn run(figment: Figment) -> Result<(), Failure> {
     let reload = reload::Reload {
         access: settings.api.access.clone(),
         certificates: options.certificates().cloned(),
+        address: config.address,
     };
     // Before the store is opened, so that its metrics are recorded.
     if let Some(address) = metrics_address {

@@ -1,15 +1,17 @@
 //! Reload of tokens and certificates by SIGHUP, while connections stay open.
 
-use std::io;
+use std::{io, net::IpAddr, sync::Arc};
 
 use metrics::counter;
 use robot_core::http::{Access, AccessToken};
 use robot_rocket::Certificates;
 use rocket::{
     config::{Config, Sig},
+    figment::providers::Serialized,
     tokio::{
         self,
         signal::unix::{SignalKind, signal},
+        task::spawn_blocking,
     },
 };
 
@@ -19,6 +21,8 @@ use crate::Failure;
 pub(crate) struct Reload {
     pub(crate) access: Access,
     pub(crate) certificates: Option<Certificates>,
+    /// The address that the server listens on.
+    pub(crate) address: IpAddr,
 }
 
 impl Reload {
@@ -27,9 +31,12 @@ impl Reload {
     pub(crate) fn at_signals(self, config: &Config) -> io::Result<()> {
         if !config.shutdown.signals.contains(&Sig::Hup) {
             let mut hangups = signal(SignalKind::hangup())?;
+            let reload = Arc::new(self);
             tokio::spawn(async move {
                 while hangups.recv().await.is_some() {
-                    self.run();
+                    let reload = Arc::clone(&reload);
+                    // It reads files. The next signal reloads again, also after a panic.
+                    let _ = spawn_blocking(move || reload.run()).await;
                 }
             });
         }
@@ -50,7 +57,9 @@ impl Reload {
     /// Replaces everything, or nothing if there is a problem.
     fn replace(&self) -> Result<(), Failure> {
         let figment = robot_rocket::figment();
-        let settings = super::read_settings(&figment)?;
+        // The address that the server listens on decides what clients may do if the settings do not say.
+        let address = Serialized::global("address", self.address);
+        let settings = super::read_settings(&figment.clone().merge(address))?;
         let before = self.access.tokens();
         let new = &settings.catalogue.api.access;
         if !before.is_empty() && new.tokens().is_empty() && !figment.contains("allow_anonymous") {

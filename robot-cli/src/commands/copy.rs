@@ -23,16 +23,24 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CopyArgs {
     /// The catalogue to read; a file is not changed
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     from: String,
 
     /// The catalogue to write: empty, or a file to create
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     to: String,
 
     /// Foreign columns to leave out, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
+}
+
+/// Parses the URL of a catalogue that outlives the process.
+fn parse_persistent(text: &str) -> Result<String, &'static str> {
+    if text == "memory:" {
+        return Err("a catalogue in memory is discarded at the end; use a file or a server");
+    }
+    Ok(text.to_owned())
 }
 
 /// Copies the catalogue and prints its digest.

@@ -72,6 +72,11 @@ pub(crate) fn run(
              its WAL, with --database, and add --replace",
             file.display()
         )),
+        BackupError::FailedCheck { file, report } => Failure::new(format_args!(
+            "the backup '{}' is damaged: {}; choose another one",
+            file.display(),
+            report.findings.into_iter().flat_map(|(_, findings)| findings).next().unwrap_or_default()
+        )),
         BackupError::NoFile { database, .. } => Failure::new(format_args!(
             "a backup is restored to an SQLite file only, and {database} is not one; use: robot-cli copy \
              --from sqlite://FILE --to URL"

@@ -70,7 +70,8 @@ pub enum Failure {
     /// The body of an import has more bytes than this limit.
     #[error("The body has more than {0} bytes; send the robots in several requests")]
     ImportTooLarge(u64),
-    /// An atomic import has too many records, or too many robots are to be changed together: the message.
+    /// An atomic import has too many records, too many robots are to be changed together, or the body for another
+    /// application is too large: the message.
     #[error("{0}")]
     TooMany(String),
     /// An import failed.

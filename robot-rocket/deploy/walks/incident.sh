@@ -219,7 +219,7 @@ within_a_minute gets "$token" 401
 is_ready || fail "clients without a token affect the health check"
 within_a_minute shows 'robots_http_requests_total{.*status="401".*}' '> 0'
 within_a_minute shows 'robots_reloads_total{result="done"}' '== 1'
-will_log "INFO .*tokens and certificates were reloaded; .*tokens_removed=ci:$digits"
+will_log "INFO .*tokens and certificates were reloaded .*tokens_removed=.*:ci:$digits"
 will_log "status=401 .*client=127.0.0.1 unknown_token=$digits"
 names 'Clients get 401' 'robots_http_requests_total{status="401"}' RobotsUnauthorized unknown_token tokens_removed
 alerts_if RobotsUnauthorized 'robots_http_requests_total{status="401"}[5m]'

@@ -55,6 +55,9 @@ fn check_name(reader: &mut Reader<'_>, profile: &Profile, path: &[&str], value: 
     let place = place(reader.figment.get_metadata(value.tag()), profile, path);
     let suggestion = suggestion.map(|name| {
         if place.starts_with("ROCKET_") {
+            // No shell can set a variable with the name of a member.
+            let is_table = path.len() == 1;
+            let name = name.split('.').next().filter(|_| is_table).unwrap_or(name);
             format!("ROCKET_{}", name.to_uppercase())
         } else {
             name.to_owned()

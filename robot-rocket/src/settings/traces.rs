@@ -14,7 +14,7 @@ pub(super) fn report(reader: &mut Reader<'_>) {
         None => reader.report("traces", &"none", "default"),
     }
     #[cfg(feature = "otlp")]
-    let problem = crate::traces::exporter().err();
+    let problem = crate::traces::check().err();
     #[cfg(not(feature = "otlp"))]
     let problem = requested().map(|(variable, _)| {
         format!(

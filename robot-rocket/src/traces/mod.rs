@@ -68,7 +68,7 @@ impl TraceExport {
     /// # Panics
     /// If the system cannot start a thread.
     pub fn start() -> Option<Self> {
-        let exporter = exporter().ok()??;
+        let exporter = exporter()?;
         let provider = SdkTracerProvider::builder()
             .with_resource(resource())
             .with_batch_exporter(exporter)
@@ -102,9 +102,20 @@ fn resource() -> Resource {
         .build()
 }
 
-/// The exporter to the collector of the environment; `None` if no traces are requested. It reads the
-/// address and the headers itself. The error is a message without values, which may have secrets.
-pub(crate) fn exporter() -> Result<Option<SpanExporter>, String> {
+/// The exporter to the collector of the environment; `None` if no traces are requested, or they cannot be exported.
+/// It reads the address and the headers itself.
+fn exporter() -> Option<SpanExporter> {
+    let roots = check().ok()??;
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_http_client(Client::new(roots).ok()?);
+    exporter.build().ok()
+}
+
+/// Checks the variables. Returns the authorities that a collector may have; `None` if no traces are requested. The
+/// error is a message without values, which may have secrets.
+pub(crate) fn check() -> Result<Option<RootCertStore>, String> {
     let Some((name, address)) = requested() else {
         return Ok(None);
     };
@@ -120,12 +131,18 @@ pub(crate) fn exporter() -> Result<Option<SpanExporter>, String> {
              http/protobuf, and the address to a port for OTLP over HTTP, which usually is 4318"
         ));
     }
-    let exporter = SpanExporter::builder()
-        .with_http()
-        .with_protocol(Protocol::HttpBinary)
-        .with_http_client(Client::new().map_err(|error| error.to_string())?)
-        .build();
-    exporter.map(Some).map_err(|error| error.to_string())
+    let mut roots = RootCertStore::empty();
+    match variable("CERTIFICATE") {
+        None => roots.add_parsable_certificates(load_native_certs().certs),
+        Some((name, file)) => {
+            let found = load_certs_from_paths(Some(file.as_ref()), None).certs;
+            if found.is_empty() {
+                return Err(format!("the file of {name} has no certificate"));
+            }
+            roots.add_parsable_certificates(found)
+        }
+    };
+    Ok(Some(roots))
 }
 
 /// The interval is that of messages. Shorter, and an outage of the collector fills the log; longer, and an operator
@@ -144,14 +161,7 @@ struct Client {
 }
 
 impl Client {
-    /// A client that trusts the authorities of the environment, or of the system.
-    fn new() -> Result<Self, Box<dyn Error>> {
-        let authorities = match variable("CERTIFICATE") {
-            Some((_, file)) => load_certs_from_paths(Some(file.as_ref()), None),
-            None => load_native_certs(),
-        };
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(authorities.certs);
+    fn new(roots: RootCertStore) -> Result<Self, Box<dyn Error>> {
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)

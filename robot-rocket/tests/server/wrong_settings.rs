@@ -16,7 +16,7 @@ ROCKET_ALLOW_HOSTS=robots.example -> did you mean ROCKET_ALLOWED_HOSTS?
 rocket_ports=1 -> did you mean ROCKET_PORT?
 ROCKET_SHUTDOWN={grase=1} -> did you mean ROCKET_SHUTDOWN.GRACE?
 ROCKET_TLS_CERTIFICATE=chain.pem -> did you mean ROCKET_TLS?
-ROCKET_SHUTDOWN_GRACE=5 -> ROCKET_SHUTDOWN_GRACE is not a setting; did you mean ROCKET_SHUTDOWN.GRACE?
+ROCKET_SHUTDOWN_GRACE=5 -> ROCKET_SHUTDOWN_GRACE is not a setting; did you mean ROCKET_SHUTDOWN?
 ROCKET_CONFIG=rokcet.toml -> ROCKET_CONFIG names 'rokcet.toml', which is not a file
 ROCKET_BEHAVIOUR=C -> ROCKET_BEHAVIOUR must be A (current) or B (older), not 'C'
 ROCKET_PORT=high -> ROCKET_PORT must be a number from 0 to 65535, not 'high'
