@@ -78,7 +78,7 @@ impl OpenOptions {
         Schemes::new().of_url(url)?;
         Err(BackupError::NoFile {
             database: redact(url),
-            remedy: "back up a server with its pg_dump, mariadb-dump or mysqldump",
+            remedy: "export the robots, or back up a server with pg_dump, mariadb-dump or mysqldump",
         })
     }
 

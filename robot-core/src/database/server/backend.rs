@@ -56,10 +56,13 @@ pub(super) trait Backend: Dialect + 'static {
         slow_statement: Duration,
     ) -> impl Future<Output = Result<Self, ConnectError>> + Send;
 
-    /// Checks what is between the server and this program.
-    fn check_sessions(url: &Self::Url) -> impl Future<Output = Result<(), ConnectError>> + Send {
-        let _ = url;
-        async { Ok(()) }
+    /// As `connect`. Also checks what is between the server and this program.
+    fn connect_first(
+        url: &Self::Url,
+        timeout: Duration,
+        slow_statement: Duration,
+    ) -> impl Future<Output = Result<Self, ConnectError>> + Send {
+        Self::connect(url, timeout, slow_statement)
     }
 
     /// Checks the settings that a session cannot change.

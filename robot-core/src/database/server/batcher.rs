@@ -72,7 +72,7 @@ pub(super) trait Work<B>: Send + Sync + 'static {
 /// A queue, and the tasks that execute what is in it.
 pub(super) struct Batcher<B: Backend, W: Work<B>> {
     sender: Sender<Job<W::Item, W::Output>>,
-    pool: Arc<Pool<B>>,
+    pub(super) pool: Arc<Pool<B>>,
     /// Each job has another reference to it.
     pending: Arc<()>,
 }

@@ -129,10 +129,15 @@ impl<B: Backend> Connector<B> {
             Err(error) => Err(error),
         };
         match connected {
-            Ok(connection) => {
+            Ok(mut connection) => {
                 self.connects[0].increment(1);
-                if lock(&self.outage).take().is_some() {
+                let outage = lock(&self.outage).take();
+                if outage.is_some() {
                     tracing::warn!("the database {} is available again", self.name);
+                    // Another process may have changed the definition during the outage.
+                    if let Err(error) = self.definition.refresh(&mut connection).await {
+                        tracing::error!("{}: the definition cannot be read: {error}", self.name);
+                    }
                 }
                 Some(Connection::new(connection, epoch, &self.open))
             }
@@ -148,8 +153,8 @@ impl<B: Backend> Connector<B> {
     async fn prepare(&self) -> Result<(), OpenError> {
         let mut is_prepared = self.is_prepared.lock().await;
         if !*is_prepared {
-            self.in_time(B::check_sessions(&self.url)).await?;
-            let mut connection = self.establish().await?;
+            let connected = B::connect_first(&self.url, self.timeout, self.slow_statement);
+            let mut connection = self.in_time(connected).await?;
             self.in_time(connection.check_settings()).await?;
             let (name, preparation) = (self.name.clone(), self.preparation);
             let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
@@ -173,8 +178,10 @@ impl<B: Backend> Connector<B> {
         if let Some((lock, unlock)) = B::TABLE_LOCK {
             lock_tables(connection, lock).await?;
             let definition = self.definition.get();
-            let created = create_indexes(connection, &definition).await;
-            let repaired = created.and(drop_indexes(connection, &definition).await);
+            let repaired = match create_indexes(connection, &definition).await {
+                Ok(()) => drop_indexes(connection, &definition).await,
+                Err(error) => Err(error),
+            };
             connection.texts(unlock).await?;
             return repaired;
         }

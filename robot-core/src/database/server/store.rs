@@ -273,9 +273,9 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if name.contains('\0') {
             return Ok(None);
         }
-        self.execute(Kind::Lookup, async |connection| {
-            find(connection.inner(), name).await
-        })
+        let found = async |connection: &mut Connection<B>| find(connection.inner(), name).await;
+        self.runtime
+            .wait(self.lookups.pool.execute(Kind::Lookup, found))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {

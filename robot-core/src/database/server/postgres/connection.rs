@@ -10,8 +10,9 @@ use diesel_async::{
     AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
 };
+use tokio_postgres::Client;
 
-use super::{migrations::SEARCH_INDEX, pooler::check_sessions, statements, url::PostgresUrl};
+use super::{migrations::SEARCH_INDEX, pooler, statements, url::PostgresUrl};
 use crate::{
     catalogue::Preparation,
     database::{
@@ -56,14 +57,15 @@ impl Backend for AsyncPgConnection {
         timeout: Duration,
         slow_statement: Duration,
     ) -> Result<Self, ConnectError> {
-        let mut connection = Self::try_from(url.connect().await?).await?;
-        set_up(&mut connection, timeout).await?;
-        connection.set_instrumentation(stopwatch(slow_statement));
-        Ok(connection)
+        set_up(url.connect().await?, timeout, slow_statement).await
     }
 
-    async fn check_sessions(url: &PostgresUrl) -> Result<(), ConnectError> {
-        check_sessions(url).await
+    async fn connect_first(
+        url: &PostgresUrl,
+        timeout: Duration,
+        slow_statement: Duration,
+    ) -> Result<Self, ConnectError> {
+        set_up(pooler::connect(url).await?, timeout, slow_statement).await
     }
 
     async fn check_settings(&mut self) -> Result<(), ConnectError> {
@@ -124,7 +126,12 @@ impl Backend for AsyncPgConnection {
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server, database and role are.
-async fn set_up(connection: &mut AsyncPgConnection, timeout: Duration) -> QueryResult<()> {
+async fn set_up(
+    client: Client,
+    timeout: Duration,
+    slow_statement: Duration,
+) -> Result<AsyncPgConnection, ConnectError> {
+    let mut connection = AsyncPgConnection::try_from(client).await?;
     let timeout = timeout.as_millis();
     // A random page costs 1.1: with the default of 4, which is for hard disks, the planner parses the own values
     // of thousands of robots in the order of their names, instead of using the index of a value.
@@ -142,7 +149,9 @@ async fn set_up(connection: &mut AsyncPgConnection, timeout: Duration) -> QueryR
          SELECT set_config('synchronous_commit', coalesce(nullif(setting, 'off'), 'on'), false)
          FROM current_setting('synchronous_commit') AS setting"
     );
-    connection.batch_execute(&settings).await
+    connection.batch_execute(&settings).await?;
+    connection.set_instrumentation(stopwatch(slow_statement));
+    Ok(connection)
 }
 
 #[cfg(test)]

@@ -1,12 +1,8 @@
 //! Migrations of PostgreSQL, and its search index.
 
-use diesel::{
-    connection::SimpleConnection,
-    dsl::sql,
-    prelude::*,
-    result::{DatabaseErrorKind, Error as DieselError},
-    sql_types::Text,
-};
+use std::time::{Duration, Instant};
+
+use diesel::{connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Text};
 use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
@@ -33,14 +29,18 @@ impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
         // The key is a number that no other program is likely to use. With a shorter limit, servers that start
         // together fail or return 503 although the migration is short; with a longer one, a server that cannot
         // start is reported later. Chosen for tables of about a million robots.
-        let lock =
-            "SET LOCAL lock_timeout = '10s'; SELECT pg_advisory_xact_lock(x'726f626f7473'::bigint)";
+        const LIMIT: Duration = Duration::from_secs(10);
         self.transaction(|connection| {
-            match connection.batch_execute(lock) {
-                // The wait was too long: the server may say so in any language.
-                Err(DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)) => {
-                    return Err(MIGRATING.into());
-                }
+            let before = connection.texts("SHOW lock_timeout")?.concat();
+            let lock = format!(
+                "SET LOCAL lock_timeout = '{}s'; SELECT pg_advisory_xact_lock(x'726f626f7473'::bigint);
+                 SET LOCAL lock_timeout = '{before}'",
+                LIMIT.as_secs()
+            );
+            let started = Instant::now();
+            match connection.batch_execute(&lock) {
+                // The server may say so in any language.
+                Err(_) if started.elapsed() >= LIMIT => return Err(MIGRATING.into()),
                 locked => locked?,
             }
             work(connection)

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use tokio_postgres::SimpleQueryMessage::Row;
+use tokio_postgres::{Client, SimpleQueryMessage::Row};
 
 use super::{connect::failure, url::PostgresUrl};
 use crate::database::server::connect_error::{ConnectError, ConnectFailure};
@@ -14,18 +14,15 @@ use crate::database::server::connect_error::{ConnectError, ConnectFailure};
 /// sessions beside up to six busy clients, two would not have been detected with five.
 const ROUNDS: u32 = 5;
 
-/// Fails if two connections do not have sessions of their own.
+/// Connects, and fails if two connections do not have sessions of their own.
 ///
 /// A process of the server serves a session from its beginning to its end. A pooler that assigns the one which was used
 /// last gives both connections the same; one that takes turns, or serves other clients, changes them.
-pub(super) async fn check_sessions(url: &PostgresUrl) -> Result<(), ConnectError> {
-    let mut sessions = Vec::new();
-    for _ in 0..2 {
-        // The server may accept fewer connections.
-        if let Ok(client) = url.connect().await {
-            sessions.push((client, HashSet::new()));
-        }
-    }
+pub(super) async fn connect(url: &PostgresUrl) -> Result<Client, ConnectError> {
+    let mut sessions = vec![(url.connect().await?, HashSet::new())];
+    // The server may accept only one connection, which is enough to use it.
+    let other = url.connect().await.ok();
+    sessions.extend(other.map(|client| (client, HashSet::new())));
     for _ in 0..ROUNDS {
         for (client, processes) in &mut sessions {
             let found = client.simple_query("SELECT pg_backend_pid()").await;
@@ -43,8 +40,9 @@ pub(super) async fn check_sessions(url: &PostgresUrl) -> Result<(), ConnectError
         .flat_map(|(_, processes)| processes)
         .collect();
     let has_changed = sessions.iter().any(|(_, processes)| processes.len() > 1);
-    if all.len() == sessions.len() && !has_changed {
-        return Ok(());
+    let are_kept = all.len() == sessions.len() && !has_changed;
+    if are_kept && let Some((client, _)) = sessions.pop() {
+        return Ok(client);
     }
     let message = "the connection pooler in front of the server does not keep sessions; let it pool sessions \
                    (PgBouncer: pool_mode = session)";
