@@ -25,6 +25,9 @@ use crate::{
 /// meanwhile; more, and each occupies a thread for longer.
 const ATTEMPTS: usize = 5;
 
+/// The maximum number of ids that a message about several robots names.
+const NAMED: usize = 5;
+
 /// `DELETE /v1/robots`.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     start(call, |robots| {
@@ -95,6 +98,7 @@ fn start(
                     return Ok(response::ok(render::json(&count)));
                 }
                 Err(Error::Stale(_) | Error::NotFound(_)) => {}
+                Err(Error::Rejected(violations)) => return Err(of_robots(violations, &robots)),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -116,7 +120,7 @@ fn check(
     };
     let changes = match changes {
         Ok(changes) => changes,
-        Err(rejection) => return Err(Error::from(catalogue.violations(rejection, id)?).into()),
+        Err(rejection) => return Err(of_robots(catalogue.violations(rejection, id)?, robots)),
     };
     let value = |field: Field| changes.value(field).map(Value::into_owned);
     let taken = match robots {
@@ -129,6 +133,19 @@ fn check(
     };
     match &*taken {
         [] => Ok(changes),
-        taken => Err(Error::from(Violations::taken(taken)).into()),
+        taken => Err(of_robots(Violations::taken(taken), robots)),
     }
+}
+
+/// The failure of a change of these robots.
+fn of_robots(violations: Violations, robots: &[Robot]) -> Failure {
+    let ids = robots.iter().map(|robot| robot.id().to_string());
+    let ids = ids.take(NAMED).collect::<Vec<_>>().join(", ");
+    let robots = match robots.len() {
+        0 => String::new(),
+        1 => format!(" (robot {ids})"),
+        2..=NAMED => format!(" (robots {ids})"),
+        count => format!(" (robots {ids} and {} others)", count - NAMED),
+    };
+    Failure::OfRobots(violations, robots)
 }

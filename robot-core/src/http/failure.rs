@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalogue::{DefinitionConflict, Error},
     metrics::count_error,
-    model::{Message, Rule, Violation},
+    model::{Message, Rule, Violation, Violations},
 };
 
 /// The content type of a `PATCH` (RFC 7396).
@@ -74,6 +74,9 @@ pub enum Failure {
     /// application is too large: the message.
     #[error("{0}")]
     TooMany(String),
+    /// A change of several robots violates rules. The text names the robots.
+    #[error("{0}{1}")]
+    OfRobots(Violations, String),
     /// An import failed.
     #[error("{}", messages.join("\n"))]
     Import {
@@ -152,7 +155,7 @@ impl Failure {
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
         use StatusCode as Status;
         match self {
-            Self::Store(Error::Rejected(violations)) => {
+            Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
                 let mut violations = violations.iter();
                 behaviour.rejected(violations.all(|one| one.rule() == Rule::Taken))
             }
@@ -199,12 +202,14 @@ impl Failure {
 
     /// The messages, with the fields that they are about.
     pub(super) fn errors(&self) -> Vec<Message> {
+        let about = |violations: &Violations, end: &str| {
+            let message =
+                |one: &Violation| Message::about(one.field().to_owned(), format!("{one}{end}"));
+            violations.iter().map(message).collect()
+        };
         match self {
-            Self::Store(Error::Rejected(violations)) => {
-                let message =
-                    |one: &Violation| Message::about(one.field().to_owned(), one.to_string());
-                violations.iter().map(message).collect()
-            }
+            Self::Store(Error::Rejected(violations)) => about(violations, ""),
+            Self::OfRobots(violations, robots) => about(violations, robots),
             Self::Malformed(messages) => messages.clone(),
             Self::Import { messages, .. } => messages.iter().cloned().map(Message::from).collect(),
             failure => vec![failure.to_string().into()],

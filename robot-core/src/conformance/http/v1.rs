@@ -229,15 +229,15 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         PATCH /v1/robots?dry_run=true {} -> 400 *
         DELETE /v1/robots?tpye=droid -> 400 -: 'tpye' is not a parameter; did you mean type?
         DELETE /api/robots?type=droid -> 405 *
-        PATCH /v1/robots?year=1977 {"year":-1} -> 422 year: The year cannot be less than zero
-        PATCH /v1/robots?year=1977 {"name":"HAL"} -> 409 name: The robot name must be unique
+        PATCH /v1/robots?year=1977 {"year":-1} -> 422 year: The year cannot be less than zero (robots $0, $1, $2, $3, $4 and 2 others)
+        PATCH /v1/robots?year=1977 {"name":"HAL"} -> 409 name: The robot name must be unique (robots $0, $1, $2, $3, $4 and 2 others)
         DELETE /v1/robots?id=$0&id=$6&dry_run=true -> 200 {"count":2}
         PATCH /v1/robots?year=1977 {} -> 200 {"count":7}
         PATCH /v1/robots?id=$0&id=$6 {"year":5} -> 200 {"count":2}
         GET /v1/robots?year=5&fields=name,revision -> 200 [{"name":"R0","revision":2},{"name":"R6","revision":2}]
         DELETE /v1/robots?year=1977 -> 200 {"count":5}
         DELETE /v1/robots?year=1977 -> 200 {"count":0}
-        PATCH /v1/robots?id=$0 {"name":"R6"} -> 409 name: The robot name must be unique
+        PATCH /v1/robots?id=$0 {"name":"R6"} -> 409 name: The robot name must be unique (robot $0)
         PATCH /v1/robots?id=$0 {"name":"R7"} -> 200 {"count":1}
         PATCH /v1/robots?id=0 {"name":"R7"} -> 200 {"count":0}
         PATCH /v1/robots?id=0 {"year":-1} -> 422 year: The year cannot be less than zero
