@@ -65,15 +65,8 @@ impl WebDriverCompatibleCommand for Extension {
 impl Browser {
     pub(crate) fn open() -> Self {
         let profile = tempfile::tempdir().unwrap();
-        let mut driver = Command::new("chromedriver")
-            .args(["--port=0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!("chromedriver, of Debian's package chromium-driver, cannot be run: {error}")
-            });
-        let address = format!("http://127.0.0.1:{}", port_of(&mut driver));
+        let (driver, port) = start_driver();
+        let address = format!("http://127.0.0.1:{port}");
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.unwrap();
         let mut builder = ClientBuilder::new(HttpConnector::new());
@@ -185,17 +178,30 @@ fn up(value: char) -> KeyAction {
     KeyAction::Up { value }
 }
 
-/// The port that a new driver listens on.
-fn port_of(driver: &mut Child) -> u16 {
-    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let mut ports = lines.filter_map(|line| {
-        let line = line.ok()?;
-        let (_, port) = line.split_once("started successfully on port ")?;
-        port.trim_end_matches('.').parse().ok()
-    });
-    ports
-        .next()
-        .unwrap_or_else(|| panic!("chromedriver did not start"))
+/// A driver, and the port that it listens on. It exits if another process has the port that it chose for one of its
+/// two addresses.
+fn start_driver() -> (Child, u16) {
+    for _ in 0..5 {
+        let mut driver = Command::new("chromedriver")
+            .args(["--port=0"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| {
+                panic!("chromedriver, of Debian's package chromium-driver, cannot be run: {error}")
+            });
+        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+        let mut ports = lines.filter_map(|line| {
+            let line = line.ok()?;
+            let (_, port) = line.split_once("started successfully on port ")?;
+            port.trim_end_matches('.').parse().ok()
+        });
+        if let Some(port) = ports.next() {
+            return (driver, port);
+        }
+        let _ = driver.wait();
+    }
+    panic!("chromedriver did not start")
 }
 
 impl Drop for Browser {
