@@ -41,7 +41,7 @@ const MEMORY: Scheme = Scheme {
     },
 };
 
-/// What a program can open besides, if its build lacks a store.
+/// The end of the message about an unknown scheme, in a build without some of the stores.
 const MORE: &str = if cfg!(all(
     feature = "sqlite",
     feature = "postgres",
