@@ -5,7 +5,7 @@ use std::io;
 use clap::Args;
 use robot_core::{
     Definition, Field,
-    transfer::{Columns, Proposal, ProposedChange, Survey},
+    transfer::{Columns, Proposal, ProposalError, ProposedChange, Survey},
 };
 use serde_json::json;
 
@@ -131,7 +131,12 @@ impl ColumnArgs {
         survey: &Survey,
         is_dry_run: bool,
     ) -> Result<(Columns, Option<Definition>), Failure> {
-        let proposal = survey.propose(self.choices).map_err(Failure::new)?;
+        let proposal = survey.propose(self.choices).map_err(|error| match error {
+            ProposalError::NoName(_) => {
+                Failure::new(format_args!("{error}. Add --map \"COLUMN=name\""))
+            }
+            error => Failure::new(error),
+        })?;
         if proposal.changes.is_empty() {
             return Ok((proposal.columns, None));
         }
