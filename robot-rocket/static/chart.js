@@ -27,7 +27,7 @@ const SCIENTIFIC = new Intl.NumberFormat("en", { notation: "scientific", maximum
 /** Numbers above bars, which have little room. The table has the exact ones. */
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
-/** The summaries that were received last. */
+/** The summaries that were received last; undefined until some robot has a year. */
 let summaries;
 
 /** Starts the chart, folded on narrow screens, where it is above the list. */
@@ -36,13 +36,20 @@ export function startChart() {
   byId("scope").addEventListener("change", draw);
 }
 
+/** Shows the place of the chart before the first numbers arrive: the list beside it would move under
+    the pointer later. */
+export function reserveChart() {
+  if (!summaries) show(byId("picture"));
+}
+
 /** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
     are the same if there is none. */
 export function drawChart(whole, filtered) {
-  summaries = { whole, filtered };
-  show(byId("picture"), whole.groups.some(({ decade }) => decade !== undefined));
+  const hasYears = whole.groups.some(({ decade }) => decade !== undefined);
+  summaries = hasYears ? { whole, filtered } : undefined;
+  show(byId("picture"), hasYears);
   show(byId("scope"), filtered !== whole);
-  draw();
+  if (hasYears) draw();
 }
 
 /** Hides the chart, because an outdated one would be wrong. */

@@ -2,6 +2,7 @@
 
 import { announce, notice, offerUndo } from "./announcements.js";
 import { add, current, remove } from "./api.js";
+import { reserveChart } from "./chart.js";
 import { whenBack } from "./connection.js";
 import { shownColumns } from "./columns.js";
 import { Editing } from "./editing.js";
@@ -140,6 +141,8 @@ function update(what) {
   showCount();
   showSelection();
   if (isWhole) announceCount();
+  const hasYears = pages.hasYears || [...added.values()].some(({ robot }) => robot.year);
+  if (hasYears) reserveChart();
   notify.changed(what, count > 0 || isFiltered(view));
   if (what === "changed") pages.refresh();
 }

@@ -66,6 +66,11 @@ export class Pages {
     return this.#pages.at(-1)?.end === undefined;
   }
 
+  /** Whether a robot in the window has a year. */
+  get hasYears() {
+    return this.#pages.some(({ entries }) => entries.some(({ robot }) => robot.year));
+  }
+
   /** Shows the robots of a view, from the first one on. */
   open(view) {
     this.#abort();

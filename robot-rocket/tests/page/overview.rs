@@ -65,6 +65,19 @@ fn rows_do_not_wait_for_the_numbers_which_may_fail() {
 }
 
 #[test]
+fn list_does_not_move_when_its_numbers_arrive() {
+    let visit = Visit::of(&[]);
+    visit.hold("path.includes('/summary')");
+    visit.enter_robot("Marvin", "v", "1978");
+    visit.wait_for_rows(1);
+    let place = "return document.querySelector('[data-action=delete]').getBoundingClientRect().x";
+    let before = visit.run(place);
+    visit.release();
+    visit.wait_for_text("#picture .total", "1");
+    assert_eq!(visit.run(place), before);
+}
+
+#[test]
 fn chart_shows_the_filter_or_the_whole_catalogue() {
     let visit = Visit::of(&[]);
     for (name, kind, year) in [
