@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use super::definition::Definition;
 use super::{
     field::Field,
-    value::{Scalar, Value},
+    value::{Value, of_json},
 };
 use compact_str::CompactString;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value as Json;
 
 /// The values of a robot's own fields, by their names: in JSON, an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,10 +79,10 @@ impl OwnValues {
 impl<'de> Deserialize<'de> for OwnValues {
     /// Ignores members that are `null`, an array or an object, and those of built-in fields.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = BTreeMap::<CompactString, Scalar>::deserialize(deserializer)?;
+        let members = BTreeMap::<CompactString, Json>::deserialize(deserializer)?;
         let is_own = |name: &str| Field::ALL.iter().all(|field| field.name() != name);
         let values = members.into_iter().filter(|(name, _)| is_own(name));
-        let values = values.filter_map(|(name, Scalar(value))| Some((name, value?)));
+        let values = values.filter_map(|(name, json)| Some((name, of_json(json)?)));
         Ok(Self(values.collect()))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, cmp::Ordering, fmt};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::id::RobotId;
@@ -19,7 +19,8 @@ use super::id::RobotId;
 /// assert_eq!(texts, ["7", "R2-D2", "droid", "1977"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum Value<'a> {
     /// An id.
@@ -130,32 +131,16 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-impl Serialize for Value<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Id(id) => id.serialize(serializer),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::Integer(integer) => serializer.serialize_i64(*integer),
-            Self::Number(number) => serializer.serialize_f64(*number),
-            Self::Boolean(boolean) => serializer.serialize_bool(*boolean),
-        }
-    }
-}
-
-/// A value of JSON; `None` if it is `null`, an array or an object, which are values of no field.
-pub(super) struct Scalar(pub(super) Option<Value<'static>>);
-
-impl<'de> Deserialize<'de> for Scalar {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(match Json::deserialize(deserializer)? {
-            Json::String(text) => Some(text.into()),
-            Json::Bool(boolean) => Some(boolean.into()),
-            Json::Number(number) => match number.as_i64() {
-                Some(integer) => Some(integer.into()),
-                None => number.as_f64().and_then(Value::number),
-            },
-            Json::Null | Json::Array(_) | Json::Object(_) => None,
-        }))
+/// The value of JSON; `None` if it is `null`, an array or an object, which are values of no field.
+pub(super) fn of_json(json: Json) -> Option<Value<'static>> {
+    match json {
+        Json::String(text) => Some(text.into()),
+        Json::Bool(boolean) => Some(boolean.into()),
+        Json::Number(number) => match number.as_i64() {
+            Some(integer) => Some(integer.into()),
+            None => number.as_f64().and_then(Value::number),
+        },
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
     }
 }
 
@@ -173,7 +158,7 @@ mod tests {
         assert_eq!(Value::number(1e19), Some(Value::Number(1e19)));
         assert_eq!(Value::number(3.5), Some(Value::Number(3.5)));
         assert_eq!(Value::number(f64::INFINITY), None);
-        let read = |json| serde_json::from_str(json).map_or(None, |Scalar(value)| value);
+        let read = |json| of_json(serde_json::from_str(json).unwrap());
         assert_eq!(read("10000000000000000000"), Value::number(1e19));
         assert_eq!(read("5.0"), Some(Value::Integer(5)));
         assert_eq!(read("0.1"), Some(Value::Number(0.1)));

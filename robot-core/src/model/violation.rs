@@ -188,7 +188,8 @@ impl Field {
 /// assert_eq!(violations.iter().next().map(|first| first.field()), Some("type"));
 /// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.messages().join("\n"))]
 pub struct Violations(Vec<Violation>);
 
 impl Violations {
@@ -248,11 +249,3 @@ impl From<Violation> for Violations {
         Self(vec![violation])
     }
 }
-
-impl fmt::Display for Violations {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.messages().join("\n"))
-    }
-}
-
-impl std::error::Error for Violations {}
