@@ -77,7 +77,7 @@ impl Source<'_> {
         if let Some(new) = new {
             let mut redefinition = Redefinition::new(new);
             if !self.args.dry_run {
-                redefinition = redefinition.if_revision(present.revision());
+                redefinition.expected = Some(present.revision());
             }
             catalogue.define(redefinition)?;
         }

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     catalogue::{
         Catalogue, Change, DefinitionConflict, Error, Filter, PageRequest, Pending, Redefinition,
-        Restoration, Result, define::Step,
+        Restoration, Result,
     },
     model::{
         Definition, Entry, Field, Member, Revision, Robot, RobotId, ValidChanges, ValidDraft,
@@ -204,45 +204,33 @@ impl Robots {
     fn define(&mut self, redefinition: &Redefinition) -> Result<()> {
         redefinition.check_revision(self.definition.revision())?;
         let present = Arc::clone(&self.definition);
-        let mut dropped = Vec::new();
-        for step in redefinition.steps(&present) {
-            let (field, conflict, ids) = match step {
-                Step::DropValues(field) => {
-                    dropped.push(field);
-                    continue;
-                }
-                Step::ExpectNoValues(field) => {
-                    let robots = self.by_id.values();
-                    let having = robots.filter(|robot| robot.value_of(field).is_some());
-                    let ids: Vec<_> = having.map(|robot| robot.id()).collect();
-                    (field, DefinitionConflict::HaveValues, ids)
-                }
-                Step::ExpectUnique(field) => {
-                    let mut holders: HashMap<_, Vec<_>> = HashMap::new();
-                    for robot in self.by_id.values() {
-                        if let Some(value) = robot.value_of(field) {
-                            holders
-                                .entry(value.to_string())
-                                .or_default()
-                                .push(robot.id());
-                        }
-                    }
-                    let several = holders.into_values().filter(|ids| ids.len() > 1);
-                    (
-                        field,
-                        DefinitionConflict::HaveDuplicates,
-                        several.flatten().collect(),
-                    )
-                }
+        for (field, conflict) in redefinition.conflicts(&present) {
+            let least = match conflict {
+                DefinitionConflict::HaveValues => 1,
+                DefinitionConflict::HaveDuplicates => 2,
             };
-            let mut ids: Vec<RobotId> = ids;
+            let mut holders: HashMap<_, Vec<_>> = HashMap::new();
+            for robot in self.by_id.values() {
+                if let Some(value) = robot.value_of(field) {
+                    let ids = holders.entry(value.to_string()).or_default();
+                    ids.push(robot.id());
+                }
+            }
+            let excluding = holders.into_values().filter(|ids| ids.len() >= least);
+            let mut ids: Vec<_> = excluding.flatten().collect();
             ids.sort_unstable();
-            let count = ids.len() as u64;
+            let robots = ids.len() as u64;
             ids.truncate(5);
-            if count > 0 {
-                return Err(Error::definition_conflict(field, conflict, count, ids));
+            if robots > 0 {
+                return Err(Error::DefinitionConflict {
+                    field: field.name(),
+                    conflict,
+                    robots,
+                    ids,
+                });
             }
         }
+        let dropped = redefinition.dropped(&present);
         let robots: Vec<_> = self.by_id.values().cloned().collect();
         let definition = redefinition.definition.clone();
         self.definition = Arc::new(definition.with_revision(present.revision().next()));

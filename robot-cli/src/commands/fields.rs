@@ -180,7 +180,9 @@ fn edited(
         }
     }
     let definition = draft.build().map_err(Failure::new)?;
-    Ok(Redefinition::new(definition).if_revision(present.revision()))
+    let mut redefinition = Redefinition::new(definition);
+    redefinition.expected = Some(present.revision());
+    Ok(redefinition)
 }
 
 /// Prints or changes the definition.
@@ -203,9 +205,7 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
             (context.open()?, Redefinition::new(definition), done)
         }
     };
-    if args.drop_values {
-        redefinition = redefinition.drop_values();
-    }
+    redefinition.drops_values = args.drop_values;
     let definition = catalogue.define(redefinition)?;
     let names = Field::names(definition.settable());
     let names = names.split(',').collect::<Vec<_>>().into();

@@ -1,7 +1,7 @@
 //! Changes of a catalogue's definition.
 
 use super::error::{Error, Result};
-use crate::model::{Definition, Field, Revision, RobotId};
+use crate::model::{Definition, Field, Revision};
 
 /// A new definition of a catalogue.
 ///
@@ -19,9 +19,13 @@ use crate::model::{Definition, Field, Revision, RobotId};
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct Redefinition {
-    pub(crate) definition: Definition,
-    expected: Option<Revision>,
-    drops_values: bool,
+    /// The definition.
+    pub definition: Definition,
+    /// The revision that the present definition must still have; `None` for any.
+    pub expected: Option<Revision>,
+    /// Whether the values of fields that are removed, or that get another kind, are dropped. Otherwise robots that
+    /// have such values exclude the definition.
+    pub drops_values: bool,
 }
 
 /// Why robots exclude a definition.
@@ -43,18 +47,6 @@ impl Redefinition {
         }
     }
 
-    /// Only if the present definition still has this revision.
-    pub fn if_revision(mut self, revision: Revision) -> Self {
-        self.expected = Some(revision);
-        self
-    }
-
-    /// Drops the values of fields that are removed, or that get another kind.
-    pub fn drop_values(mut self) -> Self {
-        self.drops_values = true;
-        self
-    }
-
     // For stores.
 
     /// Fails if the present definition has another revision than the expected one.
@@ -68,48 +60,31 @@ impl Redefinition {
         }
     }
 
-    /// What is to be done with the values of the robots.
-    pub(crate) fn steps<'a>(&'a self, present: &'a Definition) -> impl Iterator<Item = Step> + 'a {
-        let dropped = present.own().filter(|field| {
-            let kept = self.definition.field(field.name());
-            !kept.is_some_and(|kept| kept.has_kind_of(*field))
-        });
-        let dropped = dropped.map(|field| {
-            if self.drops_values {
-                Step::DropValues(field)
-            } else {
-                Step::ExpectNoValues(field)
-            }
-        });
+    /// The fields whose values are dropped.
+    pub(crate) fn dropped(&self, present: &Definition) -> Vec<Field> {
+        let lost = self.lost(present).filter(|_| self.drops_values);
+        lost.collect()
+    }
+
+    /// The fields by which robots may exclude the definition.
+    pub(crate) fn conflicts<'a>(
+        &'a self,
+        present: &'a Definition,
+    ) -> impl Iterator<Item = (Field, DefinitionConflict)> + 'a {
+        let lost = self.lost(present).filter(|_| !self.drops_values);
         let unique = self.definition.unique().filter(|field| {
             let before = present.field(field.name());
             !before.is_some_and(|before| before.is_unique() && before.has_kind_of(*field))
         });
-        dropped.chain(unique.map(Step::ExpectUnique))
+        let lost = lost.map(|field| (field, DefinitionConflict::HaveValues));
+        lost.chain(unique.map(|field| (field, DefinitionConflict::HaveDuplicates)))
     }
-}
 
-/// What a store does before a definition takes effect.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
-    DropValues(Field),
-    ExpectNoValues(Field),
-    ExpectUnique(Field),
-}
-
-impl Error {
-    /// The error for robots, given by their number and their lowest ids, that exclude a definition.
-    pub(crate) fn definition_conflict(
-        field: Field,
-        conflict: DefinitionConflict,
-        robots: u64,
-        ids: Vec<RobotId>,
-    ) -> Self {
-        Self::DefinitionConflict {
-            field: field.name(),
-            conflict,
-            robots,
-            ids,
-        }
+    /// The present fields whose values are not values of the definition.
+    fn lost<'a>(&'a self, present: &'a Definition) -> impl Iterator<Item = Field> + 'a {
+        present.own().filter(|field| {
+            let kept = self.definition.field(field.name());
+            !kept.is_some_and(|kept| kept.has_kind_of(*field))
+        })
     }
 }

@@ -71,7 +71,7 @@ pub enum Error {
     #[error("The definition was changed since it was read; read it again before you change it")]
     DefinitionStale,
     /// Robots exclude a new definition. The message does not say how to drop values: with
-    /// [`Redefinition::drop_values`](crate::Redefinition::drop_values), for which each interface has a name.
+    /// [`Redefinition::drops_values`](crate::Redefinition::drops_values), for which each interface has a name.
     #[error("{}", conflict_message(.field, *.conflict, *.robots, .ids))]
     DefinitionConflict {
         /// The name of the field.

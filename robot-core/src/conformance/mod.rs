@@ -171,7 +171,8 @@ impl Suite {
 /// Whether the definition of a store can be changed.
 fn can_define(store: &dyn Catalogue) -> bool {
     let built_in = (**Definition::built_in()).clone();
-    let never = Redefinition::new(built_in).if_revision(Revision::GREATEST_RESTORED);
+    let mut never = Redefinition::new(built_in);
+    never.expected = Some(Revision::GREATEST_RESTORED);
     !matches!(store.define(never), Err(Error::ReadOnly(_)))
 }
 

@@ -16,7 +16,7 @@ use super::{
     statements::{Grouping, count, ids, other_definition},
 };
 use crate::{
-    catalogue::{DefinitionConflict, Error, Filter, Redefinition, define::Step},
+    catalogue::{DefinitionConflict, Error, Filter, Redefinition},
     model::{Definition, Field, Kind, Revision, RobotId},
 };
 
@@ -117,24 +117,16 @@ pub(super) async fn prepare<C: Dialect>(
     let present = read(connection).await?;
     let expected = redefinition.check_revision(present.revision());
     expected.map_err(wrap)?;
-    for step in redefinition.steps(&present) {
-        let (field, conflict, condition) = match step {
-            Step::DropValues(_) => continue,
-            Step::ExpectNoValues(field) => {
-                (field, DefinitionConflict::HaveValues, has_value::<C>(field))
-            }
-            Step::ExpectUnique(field) => {
+    for (field, conflict) in redefinition.conflicts(&present) {
+        let condition = match conflict {
+            DefinitionConflict::HaveValues => has_value::<C>(field),
+            DefinitionConflict::HaveDuplicates => {
                 let sql = value::<C>(field);
                 // MariaDB would run a subquery that is no derived table once for each robot.
-                let several = format!(
+                Fragment::new(format!(
                     "{sql} IN (SELECT value FROM (SELECT {sql} AS value FROM robots \
                      WHERE {sql} IS NOT NULL GROUP BY {sql} HAVING count(*) > 1) AS several)"
-                );
-                (
-                    field,
-                    DefinitionConflict::HaveDuplicates,
-                    Fragment::new(several),
-                )
+                ))
             }
         };
         let excluding = Some(condition.clone());
@@ -142,8 +134,12 @@ pub(super) async fn prepare<C: Dialect>(
         if robots > 0 {
             let ids = ids(connection, condition, IDS).await?;
             let ids: Vec<_> = ids.into_iter().filter_map(RobotId::new).collect();
-            let error = Error::definition_conflict(field, conflict, robots, ids);
-            return Err(wrap(error));
+            return Err(wrap(Error::DefinitionConflict {
+                field: field.name(),
+                conflict,
+                robots,
+                ids,
+            }));
         }
     }
     create_indexes(connection, &redefinition.definition).await?;
@@ -179,11 +175,7 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    let dropped = redefinition.steps(present).filter_map(|step| match step {
-        Step::DropValues(field) => Some(field),
-        _ => None,
-    });
-    let dropped: Vec<_> = dropped.collect();
+    let dropped = redefinition.dropped(present);
     let have_values = dropped.iter().map(|field| has_value::<C>(*field));
     if let Some(have_values) = have_values.reduce(Fragment::or) {
         let names: Vec<_> = dropped.iter().map(|field| field.name()).collect();

@@ -34,15 +34,13 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
         .parse()
         .map_err(|error| Failure::malformed(format!("{error}")))?;
     let mut redefinition = Redefinition::new(definition);
-    if drops_values {
-        redefinition = redefinition.drop_values();
-    }
+    redefinition.drops_values = drops_values;
     let (catalogue, reply) = (Arc::clone(&call.service.catalogue), Reply::to(call));
     Ok(Pending::blocking(move || {
         if !conditions.permit_all() {
             let present = catalogue.definition().revision();
             conditions.permit_change(present)?;
-            redefinition = redefinition.if_revision(present);
+            redefinition.expected = Some(present);
         }
         let defined = catalogue.define(redefinition)?;
         Ok(reply.changed(defined.revision(), &*defined))

@@ -205,11 +205,10 @@ fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
         let fields = wanted.differences(&present).join(", ");
         return Err(CopyError::OtherDefinition { fields });
     }
-    let redefinition = Redefinition::new((*wanted).clone()).if_revision(present.revision());
-    target
-        .define(redefinition)
-        .map(drop)
-        .map_err(CopyError::Target)
+    let mut redefinition = Redefinition::new((*wanted).clone());
+    redefinition.expected = Some(present.revision());
+    let defined = target.define(redefinition);
+    defined.map(drop).map_err(CopyError::Target)
 }
 
 /// Makes sure that the target assigns no id that the source has assigned.

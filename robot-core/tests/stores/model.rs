@@ -107,12 +107,8 @@ impl<C: Catalogue> Subject<'_, C> {
                 return Answer::Counted(count, catalogue.summary(&filter).unwrap());
             }
             Step::Define(index, drops_values) => {
-                let redefinition = Redefinition::new(DEFINITIONS[index].parse().unwrap());
-                let redefinition = if drops_values {
-                    redefinition.drop_values()
-                } else {
-                    redefinition
-                };
+                let mut redefinition = Redefinition::new(DEFINITIONS[index].parse().unwrap());
+                redefinition.drops_values = drops_values;
                 catalogue.define(redefinition).map(|_| Vec::new())
             }
             Step::Own(conditions, sort, size) => {

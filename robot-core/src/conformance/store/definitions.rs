@@ -26,7 +26,10 @@ fn definition_is_replaced_once(catalogue: &dyn Catalogue) {
     let mut present = Revision::FIRST;
     assert_eq!(catalogue.definition(), *Definition::built_in());
     for document in [OWN, r#"{"required": ["name"]}"#, "{}"] {
-        let redefinition = || Redefinition::new(parse(document)).if_revision(present);
+        let redefinition = || Redefinition {
+            expected: Some(present),
+            ..Redefinition::new(parse(document))
+        };
         let results = at_once(4, |_| catalogue.define(redefinition()));
         let (defined, stale): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
         let is_stale = |result: &_| matches!(result, Err(Error::DefinitionStale));
@@ -61,9 +64,14 @@ fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
         assert_excluded(catalogue, document, &robots, &format!("{field} {message}"));
     }
     assert_eq!(ok(catalogue.list()), before);
-    ok(catalogue.define(Redefinition::new(parse(&number)).drop_values()));
+    let drop_values = |document| {
+        let mut redefinition = Redefinition::new(parse(document));
+        redefinition.drops_values = true;
+        ok(catalogue.define(redefinition));
+    };
+    drop_values(&number);
     assert_own(catalogue, &robots[6], r#"{"maker": "m"}"#);
-    ok(catalogue.define(Redefinition::new(parse("{}")).drop_values()));
+    drop_values("{}");
     // Values do not come back, and new rules apply to new values only.
     define(catalogue, OWN);
     assert_own(catalogue, &robots[6], "{}");

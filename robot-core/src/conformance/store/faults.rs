@@ -501,7 +501,10 @@ const DEFINITIONS: &[Seeded] = &[
     ),
     // The revision and the values of robots are ignored.
     (
-        Fault::Define(|redefinition| Redefinition::new(redefinition.definition).drop_values()),
+        Fault::Define(|redefinition| Redefinition {
+            drops_values: true,
+            ..Redefinition::new(redefinition.definition)
+        }),
         "definition_is_replaced_once values_exclude_a_definition_or_are_dropped",
     ),
 ];
