@@ -204,14 +204,14 @@ impl Arguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RESERVED;
+    use crate::model::is_reserved;
 
     #[test]
     fn no_field_has_the_name_of_a_parameter() {
         // An import and a definition have no conditions for fields.
         for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK] {
             for name in known.others {
-                assert!(RESERVED.contains(name), "{name}");
+                assert!(is_reserved(name), "{name}");
             }
         }
     }

@@ -186,8 +186,8 @@ fn not_found(failure: Failure, behaviour: Behaviour) -> HandlerResult {
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let reply = Reply::to(call);
-    let draft = draft_json::read(&call.definition, body, call.subject());
-    let draft = draft.map_err(Failure::Malformed)?;
+    let read = draft_json::read(&call.definition, body, call.subject());
+    let (draft, _) = read.map_err(Failure::Malformed)?;
     let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| Ok(reply.created(&robot?))))
 }
@@ -195,8 +195,8 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
-    let draft = draft_json::read(&call.definition, body, call.subject());
-    let draft = draft.map_err(Failure::Malformed)?;
+    let read = draft_json::read(&call.definition, body, call.subject());
+    let (draft, _) = read.map_err(Failure::Malformed)?;
     let id = call.id()?;
     let changes = call.definition.validate(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
@@ -230,7 +230,7 @@ pub(super) fn read_patch(
     call: &Call<'_>,
     body: &[u8],
 ) -> Result<Result<ValidChanges, Rejection>, Failure> {
-    let read = draft_json::read_patch(&call.definition, body, call.subject());
+    let read = draft_json::read(&call.definition, body, call.subject());
     let (draft, removed) = read.map_err(Failure::Malformed)?;
     Ok(call.definition.validate_patch(draft, &removed))
 }

@@ -1,38 +1,26 @@
 //! The members of a JSON object, of which each stays JSON text until its field is known.
 
-use std::{borrow::Cow, collections::HashMap, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object, each with its index and its value as JSON text.
+/// The members of an object, in their order, each with its value as JSON text.
 #[derive(Default)]
-pub(crate) struct Members<'a> {
-    values: HashMap<Cow<'a, str>, (usize, &'a RawValue)>,
-    /// The first member that is repeated.
-    repeated: Option<Cow<'a, str>>,
-}
+pub(crate) struct Members<'a>(pub(crate) Vec<(Cow<'a, str>, &'a str)>);
 
 impl<'a> Members<'a> {
     /// The JSON text of a member.
-    #[cfg(feature = "transfer")]
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
-        self.values.get(name).map(|(_, value)| value.get())
-    }
-
-    /// The names and JSON texts of all members, in their order.
-    pub(crate) fn in_order(&self) -> Vec<(Cow<'a, str>, &'a str)> {
-        let mut members: Vec<_> = self.values.iter().collect();
-        members.sort_unstable_by_key(|(_, (index, _))| *index);
-        let members = members.into_iter();
-        members
-            .map(|(name, (_, value))| (name.clone(), value.get()))
-            .collect()
+        let mut members = self.0.iter();
+        members.find_map(|(known, value)| (known == name).then_some(*value))
     }
 
     /// The first name that two members have.
     pub(super) fn repeated(&self) -> Option<&str> {
-        self.repeated.as_deref()
+        let mut names = HashSet::with_capacity(self.0.len());
+        let mut all = self.0.iter().map(|(name, _)| &**name);
+        all.find(|name| !names.insert(*name))
     }
 }
 
@@ -53,11 +41,8 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Members::default();
-        while let Some(Key(key)) = map.next_key()? {
-            let value = (members.values.len(), map.next_value()?);
-            if members.values.insert(key.clone(), value).is_some() {
-                members.repeated.get_or_insert(key);
-            }
+        while let Some((Key(key), value)) = map.next_entry::<_, &RawValue>()? {
+            members.0.push((key, value.get()));
         }
         Ok(members)
     }

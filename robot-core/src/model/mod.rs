@@ -22,8 +22,6 @@ mod view;
 mod violation;
 
 pub use definition::Definition;
-#[cfg(test)]
-pub(crate) use document::RESERVED;
 #[cfg(feature = "transfer")]
 pub(crate) use document::{CHOICE_LIMIT, TITLE_LIMIT, is_reserved};
 pub use document::{DefinitionDraft, DefinitionError};

@@ -69,10 +69,8 @@ impl Reader {
             vec![message.into()]
         })?;
         let members = Members::parse(definition, bytes, Subject::Record)?;
-        let members = members.in_order().into_iter();
-        Ok(members
-            .map(|(name, json)| (name, Cell::Json(json)))
-            .collect())
+        let cells = members.0.into_iter();
+        Ok(cells.map(|(name, json)| (name, Cell::Json(json))).collect())
     }
 }
 

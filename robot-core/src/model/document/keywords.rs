@@ -40,9 +40,9 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    pub(super) fn read(members: &Members<'_>, place: Place<'_>) -> Result<Self> {
+    pub(super) fn read(members: Members<'_>, place: Place<'_>) -> Result<Self> {
         let mut read = Self::default();
-        for (keyword, json) in members.in_order() {
+        for (keyword, json) in members.0 {
             let place = place.with(&keyword);
             match &*keyword {
                 "type" => read.kind = Some(place.value(json, KINDS)?),

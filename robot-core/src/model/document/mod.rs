@@ -8,8 +8,6 @@ mod write;
 
 use std::str::FromStr;
 
-#[cfg(test)]
-pub(crate) use self::fields::RESERVED;
 #[cfg(feature = "transfer")]
 pub(crate) use self::fields::is_reserved;
 #[cfg(feature = "transfer")]
@@ -42,7 +40,7 @@ impl FromStr for Definition {
         let members = root.members(text)?;
         let (mut title, mut properties) = (None, Members::default());
         let mut required: Option<Vec<String>> = None;
-        for (keyword, json) in members.in_order() {
+        for (keyword, json) in members.0 {
             let place = Place::root(&keyword);
             match &*keyword {
                 "title" => title = Some(place.text(json, TITLE_LIMIT)?),
@@ -62,9 +60,8 @@ impl FromStr for Definition {
                 }
             }
         }
-        let properties = properties.in_order();
         let built_ins = Field::SETTABLE.iter().map(|field| field.name());
-        let own = properties.iter().map(|(name, _)| &**name);
+        let own = properties.0.iter().map(|(name, _)| &**name);
         let own = own.filter(|name| built_in(name).is_none());
         let names: Vec<_> = built_ins.clone().chain(own).collect();
         if names.len() > Field::SETTABLE.len() + FIELD_LIMIT {
@@ -75,8 +72,7 @@ impl FromStr for Definition {
         check_required(&required, &names)?;
         let (mut fields, mut indexes) = (Vec::new(), 0);
         for name in names {
-            let given = properties.iter().find(|(given, _)| given == name);
-            let json = given.map_or("{}", |(_, json)| json);
+            let json = properties.get(name).unwrap_or("{}");
             let field = field(name, json, required.iter().any(|required| required == name))?;
             indexes += usize::from(field.is_own() && field.is_indexed());
             if indexes > INDEX_LIMIT {
