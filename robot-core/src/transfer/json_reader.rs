@@ -71,8 +71,7 @@ fn peek<R: Read>(input: &mut Input<R>) -> Result<Option<u8>, ReadError> {
 fn read_element<R: Read>(input: &mut Input<R>) -> Result<u64, ReadError> {
     input.skip(WHITE_SPACE)?;
     let line = input.line();
-    let mut element = Element::default();
-    if !input.read_record(|byte| element.ends_at(byte))? {
+    if !input.read_record(end_of_element())? {
         return Err(input.malformed(
             line,
             "What begins here does not end: the JSON is truncated or not valid",
@@ -84,32 +83,18 @@ fn read_element<R: Read>(input: &mut Input<R>) -> Result<u64, ReadError> {
     }
 }
 
-/// The state of the scan for the end of an element.
-#[derive(Debug, Default)]
-struct Element {
-    depth: usize,
-    string: InString,
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-enum InString {
-    #[default]
-    No,
-    Yes,
-    /// The next character is escaped.
-    Escaped,
-}
-
-impl Element {
-    /// Whether the element ends before the next byte.
-    fn ends_at(&mut self, byte: u8) -> bool {
-        match (&self.string, byte) {
-            (InString::No, b',' | b']' | b'}') if self.depth == 0 => return true,
-            (InString::No, b'[' | b'{') => self.depth += 1,
-            (InString::No, b']' | b'}') => self.depth -= 1,
-            (InString::No, b'"') | (InString::Escaped, _) => self.string = InString::Yes,
-            (InString::Yes, b'"') => self.string = InString::No,
-            (InString::Yes, b'\\') => self.string = InString::Escaped,
+/// Whether an element ends before a byte, given all its bytes in order.
+fn end_of_element() -> impl FnMut(u8) -> bool {
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    move |byte| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_quoted => is_escaped = true,
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b',' | b']' | b'}' if depth == 0 => return true,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth -= 1,
             _ => {}
         }
         false
