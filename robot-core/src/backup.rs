@@ -75,7 +75,7 @@ impl OpenOptions {
             return sqlite::backup(url, self, file.as_ref(), existing, &mut next);
         }
         let _ = (file, existing, next);
-        Schemes::new().of_url(url)?;
+        Schemes::default().of_url(url)?;
         Err(BackupError::NoFile {
             database: redact(url),
             remedy: "export the robots, or back up a server with pg_dump, mariadb-dump or mysqldump",

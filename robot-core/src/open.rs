@@ -36,8 +36,8 @@ const MEMORY: Scheme = Scheme {
     open: |url, _| match url {
         "memory:" => Ok(Arc::new(MemoryCatalogue::new())),
         // It may be the URL of another store, with a password.
-        _ if url.contains('@') => Err(Schemes::new().unknown(&redact(url))),
-        _ => Err(Schemes::new().unknown(url)),
+        _ if url.contains('@') => Err(Schemes::default().unknown(&redact(url))),
+        _ => Err(Schemes::default().unknown(url)),
     },
 };
 
@@ -64,7 +64,7 @@ const MORE: &str = if cfg!(all(
 ///     example: "mine://somewhere",
 ///     open: |_url, _options| Ok(Arc::new(MemoryCatalogue::new())),
 /// };
-/// let schemes = Schemes::new().with(mine);
+/// let schemes = Schemes::default().with(mine);
 /// let catalogue = schemes.open("mine://here", &OpenOptions::default())?;
 /// assert!(catalogue.list()?.is_empty());
 ///
@@ -76,18 +76,13 @@ const MORE: &str = if cfg!(all(
 pub struct Schemes(Vec<Scheme>);
 
 impl Default for Schemes {
+    /// The schemes of this build.
     fn default() -> Self {
-        Self::new()
+        Self(BUILTIN.to_vec())
     }
 }
 
 impl Schemes {
-    /// The schemes of this build.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(BUILTIN.to_vec())
-    }
-
     /// With one more scheme, which takes precedence over an earlier one of the same name.
     #[must_use]
     pub fn with(mut self, scheme: Scheme) -> Self {
@@ -111,8 +106,8 @@ impl Schemes {
     /// ```
     /// use robot_core::Schemes;
     ///
-    /// assert_eq!(Schemes::new().of_url("memory:")?.example, "memory:");
-    /// assert!(Schemes::new().of_url("/var/lib/robots.db").is_err());
+    /// assert_eq!(Schemes::default().of_url("memory:")?.example, "memory:");
+    /// assert!(Schemes::default().of_url("/var/lib/robots.db").is_err());
     /// # Ok::<(), robot_core::OpenError>(())
     /// ```
     pub fn of_url(&self, url: &str) -> Result<&Scheme, OpenError> {
@@ -164,7 +159,7 @@ impl OpenOptions {
     /// # Errors
     /// As [`open`].
     pub fn open(&self, url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
-        Schemes::new().open(url, self)
+        Schemes::default().open(url, self)
     }
 }
 

@@ -94,7 +94,7 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, Failure> {
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    Schemes::new().of_url(&settings.database_url)?;
+    Schemes::default().of_url(&settings.database_url)?;
     let files = StoreFiles::of_url(&settings.database_url);
     settings.catalogue.check_store(&files)?;
     Ok(settings)

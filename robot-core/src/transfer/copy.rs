@@ -7,7 +7,7 @@ use crate::{
     catalogue::{
         Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
     },
-    model::Definition,
+    model::{Definition, Robot},
 };
 
 /// A stage of a copy.
@@ -159,24 +159,26 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
             robots,
             total,
         });
-        match progress {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(CopyError::Cancelled { copied }),
-        }
+        let is_continued = progress.continue_value();
+        is_continued.ok_or(CopyError::Cancelled { copied })
     };
-    // First, so that the target raises its last id once; and again at the end, for ids that were
-    // assigned meanwhile.
-    copy_last_id(source, target)?;
+    let last_id = || source.last_id().map_err(CopyError::Source);
+    let restore = |robots: Vec<Robot>, last_id| {
+        let restoration = Restoration::new(robots, last_id);
+        let restored = restoration.and_then(|restoration| target.restore(&restoration));
+        restored.map_err(CopyError::Target)
+    };
+    // Makes sure that the target assigns no id that the source has assigned. First, so that the target raises its
+    // last id once; and again at the end, for ids that were assigned meanwhile.
+    restore(Vec::new(), last_id()?)?;
     for page in Pages::new(source, Filter::all()).page_size(BATCH) {
         let page = page.map_err(CopyError::Source)?;
         let robots = page.len() as u64;
-        Restoration::new(page, None)
-            .and_then(|restoration| target.restore(&restoration))
-            .map_err(CopyError::Target)?;
+        restore(page, None)?;
         copied += robots;
         report(CopyStage::Copying, copied, copied)?;
     }
-    copy_last_id(source, target)?;
+    restore(Vec::new(), last_id()?)?;
     let source_digest = digest_with(source, CopyError::Source, |robots| {
         report(CopyStage::VerifyingSource, robots, copied)
     })?;
@@ -209,15 +211,4 @@ fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     redefinition.expected = Some(present.revision());
     let defined = target.define(redefinition);
     defined.map(drop).map_err(CopyError::Target)
-}
-
-/// Makes sure that the target assigns no id that the source has assigned.
-fn copy_last_id<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
-    source: &S,
-    target: &T,
-) -> Result<(), CopyError> {
-    let last_id = source.last_id().map_err(CopyError::Source)?;
-    Restoration::new([], last_id)
-        .and_then(|restoration| target.restore(&restoration))
-        .map_err(CopyError::Target)
 }
