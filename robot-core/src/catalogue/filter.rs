@@ -31,12 +31,15 @@ use crate::model::{Definition, Field, Robot, RobotId, Value, fold};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    containing: String,
-    is_folded: bool,
+    /// The text that names contain; `""` for any name.
+    pub containing: String,
+    /// Whether that text is compared without case and diacritics.
+    pub is_folded: bool,
     /// Folded words, each once, each of which the name or a field of `searched` contains.
     words: Vec<String>,
     searched: Vec<Field>,
-    fields: Vec<FieldFilter>,
+    /// The conditions for fields, one for each field.
+    pub fields: Vec<FieldFilter>,
 }
 
 /// The values of a field that robots may have. A robot must meet all conditions.
@@ -150,8 +153,8 @@ impl Filter {
     /// ```
     #[must_use]
     pub fn and(mut self, condition: Condition, value: Option<Value<'_>>) -> Self {
-        let (field, value) = (condition.field(), value.map(Value::into_owned));
-        match (condition.comparison(), value) {
+        let (field, value) = (condition.field, value.map(Value::into_owned));
+        match (condition.comparison, value) {
             (Comparison::From, value) => self.field(field).from = value,
             (Comparison::To, value) => self.field(field).to = value,
             (Comparison::Is, Some(year)) if field == Field::YEAR => {
@@ -167,12 +170,12 @@ impl Filter {
     #[must_use]
     pub fn excludes(&self, condition: Condition) -> bool {
         let mut fields = self.fields.iter();
-        let Some(range) = fields.find(|range| range.field == condition.field()) else {
+        let Some(range) = fields.find(|range| range.field == condition.field) else {
             return false;
         };
         let has_value = !range.any_of.is_empty();
         let (has_from, has_to) = (range.from.is_some(), range.to.is_some());
-        match condition.comparison() {
+        match condition.comparison {
             Comparison::Is => has_from || has_to || (has_value && !condition.is_repeatable()),
             Comparison::From => has_from || has_value,
             Comparison::To => has_to || has_value,
@@ -209,28 +212,10 @@ impl Filter {
         }))
     }
 
-    /// The text that names contain; `""` for any name.
-    #[must_use]
-    pub fn get_containing(&self) -> &str {
-        &self.containing
-    }
-
-    /// Whether that text is compared without case and diacritics.
-    #[must_use]
-    pub fn is_folded(&self) -> bool {
-        self.is_folded
-    }
-
     /// The words of [`with_words`](Self::with_words), folded.
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
-    }
-
-    /// The conditions for fields, one for each field.
-    #[must_use]
-    pub fn fields(&self) -> &[FieldFilter] {
-        &self.fields
     }
 
     /// Whether a robot meets the filter.
@@ -262,7 +247,7 @@ impl Filter {
     }
 
     /// The text that names contain, folded if they are.
-    fn text(&self) -> Cow<'_, str> {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         if self.is_folded {
             fold(&self.containing)
         } else {

@@ -25,11 +25,11 @@ pub(super) fn conditions<C: Dialect>(
     filter: &Filter,
     prefix: &'static str,
 ) -> Option<Fragment<'static>> {
-    let conditions = filter.fields().iter();
+    let conditions = filter.fields.iter();
     let conditions = conditions.flat_map(|field| of_field::<C>(field, prefix));
     let conditions = conditions.reduce(Fragment::and)?;
     // There are endless combinations of own fields, of which a connection would keep a statement each.
-    let is_simple = match filter.fields() {
+    let is_simple = match &*filter.fields {
         [field] => field.any_of.len() <= 1,
         fields => fields
             .iter()
@@ -107,7 +107,7 @@ impl Part {
         };
         match cursor.place() {
             _ if cursor.all_have_values() => &[Self::All],
-            _ if filter.fields().iter().any(excludes_none) => &[Self::WithValue],
+            _ if filter.fields.iter().any(excludes_none) => &[Self::WithValue],
             Some(Place { value: None, .. }) => &[Self::WithoutValue],
             _ => &[Self::WithValue, Self::WithoutValue],
         }

@@ -27,13 +27,7 @@ impl<'a> TextSearch<'a> {
         connection: &mut C,
         filter: &'a Filter,
     ) -> QueryResult<Option<Self>> {
-        let containing = filter.get_containing();
-        let words = filter.words();
-        let text = if filter.is_folded() {
-            fold(containing)
-        } else {
-            Cow::Borrowed(containing)
-        };
+        let (text, words) = (filter.text(), filter.words());
         if text.is_empty() && words.is_empty() {
             return Ok(None);
         }
@@ -46,7 +40,7 @@ impl<'a> TextSearch<'a> {
         }
         Ok(Some(Self {
             text,
-            is_folded: filter.is_folded(),
+            is_folded: filter.is_folded,
             words,
             unindexed,
         }))
@@ -83,7 +77,7 @@ impl<'a> TextSearch<'a> {
 
 /// Whether a search compares what only indexed rows have.
 pub(super) fn is_folded(filter: &Filter) -> bool {
-    filter.is_folded() || !filter.words().is_empty()
+    filter.is_folded || !filter.words().is_empty()
 }
 
 /// The condition that the id of a robot is one of these.

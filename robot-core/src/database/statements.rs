@@ -365,5 +365,5 @@ pub(super) fn row_limit(limit: usize) -> i64 {
 /// Whether no robot meets a filter, because no name contains NUL, which PostgreSQL does not accept.
 pub(super) fn has_nul(filter: &Filter) -> bool {
     let mut words = filter.words().iter();
-    filter.get_containing().contains('\0') || words.any(|word| word.contains('\0'))
+    filter.containing.contains('\0') || words.any(|word| word.contains('\0'))
 }

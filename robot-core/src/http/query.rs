@@ -30,7 +30,7 @@ pub(super) fn filter(arguments: &Arguments, definition: &Definition) -> Result<F
         let Some(condition) = argument.condition else {
             continue;
         };
-        let field = condition.field();
+        let field = condition.field;
         let value = condition
             .parse(&argument.value)
             .map_err(Failure::malformed)?;
@@ -41,7 +41,7 @@ pub(super) fn filter(arguments: &Arguments, definition: &Definition) -> Result<F
         }
         filter = filter.and(condition, value);
     }
-    let reversed = filter.fields().iter().find(|range| {
+    let reversed = filter.fields.iter().find(|range| {
         let limits = range.from.as_ref().zip(range.to.as_ref());
         limits.is_some_and(|(from, to)| from.compare(to).is_gt())
     });
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(next, format!("/api/robots/search/a%2F%C3%A9?{expected}"));
         assert_eq!(search("a/é", expected).filter, query.filter);
         let query = search("a", "fold=false");
-        assert!(!query.filter.is_folded());
+        assert!(!query.filter.is_folded);
     }
 
     #[test]

@@ -331,7 +331,7 @@ const READS: &[Seeded] = &[
     // Searches find no changed robots.
     (
         Fault::Page(|store, request| {
-            let has_text = !request.filter.get_containing().is_empty();
+            let has_text = !request.filter.containing.is_empty();
             let mut found = store.page(request)?;
             found.retain(|robot| !has_text || robot.revision() == Revision::FIRST);
             Ok(found)
@@ -346,7 +346,7 @@ const READS: &[Seeded] = &[
     // Searches have wildcards.
     (
         Fault::Filter(|filter| {
-            let text = filter.get_containing().replace(['%', '_', '*'], "");
+            let text = filter.containing.replace(['%', '_', '*'], "");
             with_text(filter, &text)
         }),
         "names_are_ordered_and_searched_by_bytes folded_search_has_no_wildcards",
@@ -354,7 +354,7 @@ const READS: &[Seeded] = &[
     // Searches end at NUL.
     (
         Fault::Filter(|filter| {
-            let text = filter.get_containing().split('\0').next();
+            let text = filter.containing.split('\0').next();
             with_text(filter, text.unwrap_or_default())
         }),
         "search_matches_parts_of_names filters_with_nul_match_nothing",
@@ -374,11 +374,11 @@ const READS: &[Seeded] = &[
     ),
     // Diacritics and case are not folded.
     (
-        Fault::Filter(|filter| Filter::from(filter.get_containing())),
+        Fault::Filter(|filter| Filter::from(&*filter.containing)),
         "folded_search_ignores_case_and_diacritics",
     ),
     (
-        Fault::Filter(|filter| with_text(filter, &filter.get_containing().replace('ı', "i"))),
+        Fault::Filter(|filter| with_text(filter, &filter.containing.replace('ı', "i"))),
         "folded_search_compares_other_characters",
     ),
     // Counts ignore the filter.

@@ -145,7 +145,7 @@ fn folded_search_of_any_part_is_complete(catalogue: &dyn Catalogue) {
             let filter = Filter::from(part).folded();
             let found: Vec<Robot> = Pages::new(catalogue, filter.clone()).flat_map(ok).collect();
             let mut expected = ok(catalogue.list());
-            expected.retain(|robot| fold(robot.name()).contains(&*fold(filter.get_containing())));
+            expected.retain(|robot| fold(robot.name()).contains(&*fold(&filter.containing)));
             assert_eq!(names(&found), names(&expected), "{filter:?}");
         }
     }

@@ -237,7 +237,7 @@ async fn define_step_by_step<B: Backend>(
 
 fn page_kind(request: PageRequest<'_>) -> Kind {
     match after_name(request) {
-        Some(_) if request.filter.get_containing().is_empty() => Kind::Page,
+        Some(_) if request.filter.containing.is_empty() => Kind::Page,
         _ => Kind::Scan,
     }
 }

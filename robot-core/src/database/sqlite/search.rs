@@ -46,7 +46,7 @@ pub(super) fn page<T: Item>(
     let text = now(TextSearch::new(connection, filter))?;
     let text = text.as_ref();
     let is_unique = |field: &FieldFilter| field.field.is_unique() && field.any_of.len() == 1;
-    if filter.fields().iter().any(is_unique) {
+    if filter.fields.iter().any(is_unique) {
         return now(statements::page(connection, request, text.map(contains)));
     }
     if let Some(ids) = sorted_ids(connection, request, text)? {
@@ -111,12 +111,12 @@ fn sorted_ids(
     text: Option<&TextSearch<'_>>,
 ) -> QueryResult<Option<Vec<i64>>> {
     let filter = request.filter;
-    let mut fields = filter.fields().iter();
+    let mut fields = filter.fields.iter();
     let Some(indexed) = fields.find(|field| field.field.is_indexed()) else {
         return Ok(None);
     };
     // Other columns are compared without reading the robot.
-    let of_index = filter.fields().iter().filter(|field| {
+    let of_index = filter.fields.iter().filter(|field| {
         field.field == indexed.field || !(field.field.is_own() || indexed.field.is_own())
     });
     let of_index = of_index.flat_map(|field| of_field::<SqliteConnection>(field, ""));
@@ -189,7 +189,7 @@ fn read_scanned<T: Item>(
     ids: Option<&[i64]>,
 ) -> QueryResult<Vec<T>> {
     let sort: Field = request.cursor.sort().field;
-    let mut fields = request.filter.fields().iter();
+    let mut fields = request.filter.fields.iter();
     if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field == sort) {
         // The order and the condition have one index.
         return now(statements::page(connection, request, text.map(contains)));

@@ -175,7 +175,7 @@ impl SqliteCatalogue {
         let cursor = &request.cursor.defined_by(&self.definition.get());
         let request = PageRequest { cursor, ..request };
         self.reads.pool.read(|connection| {
-            if filter.get_containing().is_empty() && after_name(request).is_some() {
+            if filter.containing.is_empty() && after_name(request).is_some() {
                 now(statements::page(connection, request, None))
             } else {
                 // All statements of a search read one snapshot.

@@ -67,11 +67,11 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
 
 /// The values of a condition.
 fn values(condition: Condition) -> Json {
-    let kind = condition.field().kind();
+    let kind = condition.field.kind();
     let schema = match kind {
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Text { .. } if !kind.is_date() => json!({ "type": "string" }),
-        _ => condition.field().json_schema(),
+        _ => condition.field.json_schema(),
     };
     if condition.is_repeatable() {
         json!({ "type": "array", "items": schema, "minItems": 1, "maxItems": condition.value_limit() })
