@@ -107,7 +107,7 @@ impl Printer {
     fn new(format: Format, columns: &Columns) -> Self {
         match format.of_files() {
             None => Self::Table(Table::new(Screen::of_standard_output(), columns)),
-            Some(format) => Self::File(RobotWriter::new(format).fields(columns.fields.clone())),
+            Some(format) => Self::File(RobotWriter::new(format, columns.fields.clone())),
         }
     }
 

@@ -69,10 +69,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let definition = catalogue.definition();
     let columns = Columns::parse(args.fields.as_deref(), &definition)?;
     let filter = args.filter.filter(&definition)?;
-    let mut writer = RobotWriter::new(format).fields(columns.fields);
-    if args.spreadsheet {
-        writer = writer.for_spreadsheets();
-    }
+    let mut writer = RobotWriter::new(format, columns.fields);
+    writer.is_for_spreadsheets = args.spreadsheet;
     let is_shown = place == Place::Standard && io::stdout().is_terminal();
     let export = Export {
         pages: Box::new(args.order.pages(catalogue, filter)?),

@@ -24,24 +24,19 @@ use crate::{
 pub(super) fn start(call: &Call<'_>) -> Started {
     let (arguments, definition) = (&call.arguments, &call.definition);
     let format = arguments.format()?.unwrap_or(Format::Ndjson);
-    let mut writer = RobotWriter::new(format);
-    if arguments.flag("spreadsheet")? {
-        if format != Format::Csv {
-            return Err(Failure::malformed("spreadsheet=true needs format=csv"));
-        }
-        writer = writer.for_spreadsheets();
+    let is_for_spreadsheets = arguments.flag("spreadsheet")?;
+    if is_for_spreadsheets && format != Format::Csv {
+        return Err(Failure::malformed("spreadsheet=true needs format=csv"));
     }
     let fields = fields(arguments, definition)?;
     let fields = fields.unwrap_or_else(|| definition.default_fields().to_vec());
+    let mut writer = RobotWriter::new(format, fields);
+    writer.is_for_spreadsheets = is_for_spreadsheets;
     let filter = filter(arguments, definition)?;
     let pages = Pages::new(Arc::clone(&call.service.catalogue), filter);
-    let file = File {
-        columns: fields.len(),
-        writer: writer.fields(fields),
-    };
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
-        let mut response = list::stream(pages, file, request_id)?;
+        let mut response = list::stream(pages, writer, request_id)?;
         let name = format!("attachment; filename=\"robots.{format}\"");
         let headers = response.headers_mut();
         response::set(headers, CONTENT_TYPE, format.media_type().to_owned());
@@ -50,21 +45,16 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     }))
 }
 
-struct File {
-    writer: RobotWriter,
-    columns: usize,
-}
-
-impl ListWriter<Robot> for File {
+impl ListWriter<Robot> for RobotWriter {
     const NAME: &str = "an export";
 
     fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) {
         // Writing to memory does not fail.
-        let _ = self.writer.write(slice::from_ref(robot), bytes);
+        let _ = Self::write(self, slice::from_ref(robot), bytes);
     }
 
     fn finish(&mut self, bytes: &mut Vec<u8>) {
-        let _ = self.writer.finish(bytes);
+        let _ = Self::finish(self, bytes);
     }
 
     /// Text that no reader accepts as a robot or as the end of the file. Nothing else in a file shows that
@@ -72,9 +62,9 @@ impl ListWriter<Robot> for File {
     fn error_mark(&self) -> Option<Vec<u8>> {
         const MESSAGE: &str =
             "The export was interrupted, because the service failed; request it again";
-        Some(match self.writer.format() {
+        Some(match self.format {
             // One field too many.
-            Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(self.columns)).into_bytes(),
+            Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(self.fields.len())).into_bytes(),
             Format::Json | Format::Ndjson => {
                 let mut line = envelope("ERROR", None::<()>, vec![MESSAGE.to_owned()]);
                 line.push(b'\n');

@@ -55,7 +55,7 @@ pub(super) fn digest_with<C: Catalogue + ?Sized, E>(
     mut report: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<CatalogueDigest, E> {
     let fields = catalogue.definition().default_fields().to_vec();
-    let mut writer = RobotWriter::new(Format::Ndjson).fields(fields);
+    let mut writer = RobotWriter::new(Format::Ndjson, fields);
     let (mut robots, mut hash) = (0, Sha256::new());
     for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
         let page = page.map_err(&failure)?;

@@ -7,7 +7,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use robot_core::{Catalogue, CatalogueExt, MemoryCatalogue, Pages};
+//! use robot_core::{Catalogue, CatalogueExt, Field, MemoryCatalogue, Pages};
 //! use robot_core::transfer::{Format, ImportOptions, Records, RobotWriter, ImportCounts, import};
 //!
 //! let file = "name,type,year\nR2-D2,droid,1977\nHAL 9000,virtual,1968\n";
@@ -22,7 +22,7 @@
 //! assert_eq!(summary.added, 2);
 //!
 //! let mut written = Vec::new();
-//! let mut writer = RobotWriter::new(Format::Ndjson);
+//! let mut writer = RobotWriter::new(Format::Ndjson, Field::DEFAULT.to_vec());
 //! for page in Pages::new(&catalogue, "") {
 //!     writer.write(&page?, &mut written)?;
 //! }

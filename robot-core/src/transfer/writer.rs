@@ -8,8 +8,7 @@ use crate::model::{Field, Robot, Value, View};
 /// Writes robots in a format, in any number of steps.
 ///
 /// [`Records`](super::Records) reads its output: names are not changed, not even names that a
-/// spreadsheet would interpret as a formula, unless [`for_spreadsheets`](Self::for_spreadsheets) is
-/// called.
+/// spreadsheet would interpret as a formula, unless it [is for spreadsheets](Self::is_for_spreadsheets).
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft, Field, transfer::{Format, RobotWriter}};
@@ -17,7 +16,7 @@ use crate::model::{Field, Robot, Value, View};
 /// let robot = ValidDraft::new(Draft::new("R2-D2, \"Artoo\"", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
 /// let mut file = Vec::new();
-/// let mut writer = RobotWriter::new(Format::Csv).fields(vec![Field::NAME, Field::YEAR]);
+/// let mut writer = RobotWriter::new(Format::Csv, vec![Field::NAME, Field::YEAR]);
 /// writer.write(&[robot], &mut file)?;
 /// writer.finish(&mut file)?;
 /// assert_eq!(file, b"name,year\n\"R2-D2, \"\"Artoo\"\"\",1977\n");
@@ -25,31 +24,10 @@ use crate::model::{Field, Robot, Value, View};
 /// ```
 #[derive(Debug, Clone)]
 pub struct RobotWriter {
-    format: Format,
-    fields: Vec<Field>,
-    is_for_spreadsheets: bool,
-    has_started: bool,
-}
-
-impl RobotWriter {
-    /// Creates a writer of all fields in this format.
-    #[must_use]
-    pub fn new(format: Format) -> Self {
-        Self {
-            format,
-            fields: Field::DEFAULT.to_vec(),
-            is_for_spreadsheets: false,
-            has_started: false,
-        }
-    }
-
-    /// Writes only these fields, in this order.
-    #[must_use]
-    pub fn fields(mut self, fields: Vec<Field>) -> Self {
-        self.fields = fields;
-        self
-    }
-
+    /// The format.
+    pub format: Format,
+    /// The fields that are written, in this order.
+    pub fields: Vec<Field>,
     /// Makes CSV safe to open in a spreadsheet with the comma as separator: a name that a
     /// spreadsheet would interpret as a formula gets an apostrophe before it. With another separator,
     /// a spreadsheet splits names: `a;=1+1;b` has a formula then. An import takes the apostrophe as a
@@ -61,27 +39,26 @@ impl RobotWriter {
     /// let robot = ValidDraft::new(Draft::new("=1+1", "virtual", 1977))?
     ///     .with_id(RobotId::new(7).ok_or("not positive")?);
     /// let mut file = Vec::new();
-    /// let writer = RobotWriter::new(Format::Csv).fields(vec![Field::NAME]);
-    /// writer.for_spreadsheets().write(&[robot], &mut file)?;
+    /// let mut writer = RobotWriter::new(Format::Csv, vec![Field::NAME]);
+    /// writer.is_for_spreadsheets = true;
+    /// writer.write(&[robot], &mut file)?;
     /// assert_eq!(file, b"name\n'=1+1\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
-    pub fn for_spreadsheets(mut self) -> Self {
-        self.is_for_spreadsheets = true;
-        self
-    }
+    pub is_for_spreadsheets: bool,
+    has_started: bool,
+}
 
-    /// The format.
-    ///
-    /// ```
-    /// use robot_core::transfer::{Format, RobotWriter};
-    ///
-    /// assert_eq!(RobotWriter::new(Format::Csv).format(), Format::Csv);
-    /// ```
+impl RobotWriter {
+    /// Creates a writer of these fields in this format.
     #[must_use]
-    pub fn format(&self) -> Format {
-        self.format
+    pub fn new(format: Format, fields: Vec<Field>) -> Self {
+        Self {
+            format,
+            fields,
+            is_for_spreadsheets: false,
+            has_started: false,
+        }
     }
 
     /// Writes robots.

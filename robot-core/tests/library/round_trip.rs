@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Draft, Field, MemoryCatalogue, Pages, Redefinition, Value,
-    transfer::{Format, ImportOptions, Position, Records, RobotWriter, import},
+    transfer::{Columns, Format, ImportOptions, Position, Records, RobotWriter, import},
 };
 
 /// Parts of names with a special meaning in formats, spreadsheets or editors, separated by `|`.
@@ -70,7 +70,7 @@ fn defined() -> MemoryCatalogue {
 
 /// The robots of a catalogue in a format.
 fn written(catalogue: &MemoryCatalogue, format: Format, fields: &[Field]) -> Vec<u8> {
-    let mut writer = RobotWriter::new(format).fields(fields.to_vec());
+    let mut writer = RobotWriter::new(format, fields.to_vec());
     let mut bytes = Vec::new();
     for page in Pages::new(catalogue, "").page_size(3) {
         writer.write(&page.unwrap(), &mut bytes).unwrap();
@@ -109,7 +109,7 @@ proptest! {
         let bytes = written(&catalogue, format, &fields);
 
         let copy = Arc::new(defined());
-        let records = Records::new(&*bytes, format).defined_by(Arc::clone(&definition));
+        let records = Records::new(&*bytes, format).with_columns(Columns::of(Arc::clone(&definition)));
         for outcome in import(Arc::clone(&copy), records, ImportOptions::default()) {
             prop_assert!(outcome.result.is_ok(), "{outcome:?}");
         }
