@@ -32,7 +32,7 @@ pub struct MemoryCatalogue {
     robots: RwLock<Robots>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Robots {
     definition: Arc<Definition>,
     by_id: HashMap<RobotId, Arc<Robot>>,
@@ -41,18 +41,6 @@ struct Robots {
     by_value: HashMap<(&'static str, String), RobotId>,
     /// The number of the greatest id that was ever assigned or restored.
     last_id: i64,
-}
-
-impl Default for Robots {
-    fn default() -> Self {
-        Self {
-            definition: Arc::clone(Definition::built_in()),
-            by_id: HashMap::new(),
-            by_name: BTreeMap::new(),
-            by_value: HashMap::new(),
-            last_id: 0,
-        }
-    }
 }
 
 impl Robots {

@@ -42,9 +42,9 @@ pub struct Pages<C, T = Robot> {
     catalogue: C,
     item: PhantomData<fn() -> T>,
     filter: Filter,
-    cursor: Cursor,
-    page_size: usize,
-    finished: bool,
+    pub(crate) cursor: Cursor,
+    pub(crate) page_size: usize,
+    pub(crate) finished: bool,
 }
 
 /// The default number of robots per page.
@@ -87,23 +87,6 @@ impl<C, T> Pages<C, T> {
     pub fn page_size(mut self, robots: usize) -> Self {
         self.page_size = robots.max(1);
         self
-    }
-
-    /// The order of the robots.
-    pub(crate) fn sort(&self) -> Sort {
-        self.cursor.sort()
-    }
-
-    /// Continues at this place, with pages of this size.
-    pub(crate) fn resume(&mut self, cursor: Cursor, page_size: usize) {
-        self.cursor = cursor;
-        self.page_size = page_size;
-        self.finished = false;
-    }
-
-    /// Continues after an error, with the page that could not be read.
-    pub(crate) fn retry(&mut self) {
-        self.finished = false;
     }
 
     /// Whether no pages remain for certain. May be `false` before an empty last page.

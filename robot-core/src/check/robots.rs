@@ -95,7 +95,7 @@ fn violations(robot: &Robot, definition: &Definition) -> Vec<String> {
         return Vec::new();
     };
     let is_first = definition.revision() == Revision::FIRST;
-    let violations = rejection.violations().iter();
+    let violations = rejection.violations.iter();
     violations
         .filter(|violation| is_first || is_of_every_definition(violation))
         .map(|violation| format!("robot {}: {violation}", robot.id()))

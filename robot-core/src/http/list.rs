@@ -99,7 +99,8 @@ impl<T: PageItem, W: ListWriter<T>> List<T, W> {
         for _ in 1..PAGE_ATTEMPTS {
             match self.pages.next() {
                 Some(Err(Error::Unavailable(_))) if started.elapsed() < RETRY_LIMIT => {
-                    self.pages.retry();
+                    // The page that could not be read is read again.
+                    self.pages.finished = false;
                 }
                 page => return page,
             }
@@ -116,7 +117,9 @@ impl<T: PageItem, W: ListWriter<T>> List<T, W> {
         for (count, robot) in (1..).zip(&robots) {
             self.writer.write(robot, &mut bytes);
             if bytes.len() >= PIECE_SIZE && count < robots.len() {
-                self.pages.resume(robot.cursor(self.pages.sort()), count);
+                self.pages.cursor = robot.cursor(self.pages.cursor.sort());
+                self.pages.page_size = count;
+                self.pages.finished = false;
                 break;
             }
         }

@@ -43,8 +43,14 @@ pub struct Definition {
     revision: Revision,
 }
 
-static BUILT_IN: LazyLock<Arc<Definition>> =
-    LazyLock::new(|| Arc::new(Definition::new(None, Field::SETTABLE)));
+static BUILT_IN: LazyLock<Arc<Definition>> = LazyLock::new(Arc::default);
+
+impl Default for Definition {
+    /// That of the contract.
+    fn default() -> Self {
+        Self::new(None, Field::SETTABLE)
+    }
+}
 
 impl Definition {
     pub(super) fn new(title: Option<String>, settable: &[Field]) -> Self {

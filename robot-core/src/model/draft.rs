@@ -182,22 +182,17 @@ pub(crate) type Messages = Vec<Message>;
 /// use robot_core::{Draft, ValidDraft};
 ///
 /// let rejection = ValidDraft::new(Draft::new("R2-D2", "droid", -1)).unwrap_err();
-/// assert_eq!(rejection.violations().to_string(), "The year cannot be less than zero");
+/// assert_eq!(rejection.violations.to_string(), "The year cannot be less than zero");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{violations}")]
 pub struct Rejection {
-    pub(crate) violations: Violations,
-    pub(crate) draft: Box<Draft>,
+    /// The rules that the draft violates.
+    pub violations: Violations,
+    draft: Box<Draft>,
 }
 
 impl Rejection {
-    /// The rules that the draft violates.
-    #[must_use]
-    pub fn violations(&self) -> &Violations {
-        &self.violations
-    }
-
     /// The value of a field, if it violates no rule.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
         let value = self.draft.value(field);

@@ -70,7 +70,7 @@ impl ValidDraft {
     /// use robot_core::{Draft, ValidDraft};
     ///
     /// let rejection = ValidDraft::new(Draft::new("Bender", "bending", -1)).unwrap_err();
-    /// let fields: Vec<_> = rejection.violations().iter().map(|violation| violation.field()).collect();
+    /// let fields: Vec<_> = rejection.violations.iter().map(|violation| violation.field()).collect();
     /// assert_eq!(fields, ["type", "year"]);
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
@@ -153,7 +153,7 @@ impl ValidChanges {
     ///
     /// let draft = Draft { year: Some(-1), ..Draft::default() };
     /// let rejection = ValidChanges::new(draft).unwrap_err();
-    /// assert_eq!(rejection.violations().to_string(), "The year cannot be less than zero");
+    /// assert_eq!(rejection.violations.to_string(), "The year cannot be less than zero");
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
         Definition::built_in().validate_patch(draft, &[])

@@ -17,7 +17,7 @@ use super::{
 /// assert_eq!(Violation::NAME_TAKEN.to_string(), "The robot name must be unique");
 /// let rejection = ValidDraft::new(Draft::new("R2-D2", "droid", -1)).unwrap_err();
 /// let negative = Violation::new("year", "The year cannot be less than zero");
-/// assert!(rejection.violations().iter().eq([&negative]));
+/// assert!(rejection.violations.iter().eq([&negative]));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -184,7 +184,7 @@ impl Field {
 /// use robot_core::{Draft, ValidDraft};
 ///
 /// let rejection = ValidDraft::new(Draft::default()).unwrap_err();
-/// let violations = rejection.violations();
+/// let violations = rejection.violations;
 /// assert_eq!(violations.iter().next().map(|first| first.field()), Some("type"));
 /// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
 /// ```

@@ -388,7 +388,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         id: Option<RobotId>,
         planned: &[Field],
     ) -> Result<Step, ImportError> {
-        let mut violations = rejection.violations().clone();
+        let mut violations = rejection.violations.clone();
         // Otherwise a name that is taken would be no failure.
         if !self.options.on_conflict.matches_names() {
             id.map(|id| self.robot(id)).transpose()?;
