@@ -113,9 +113,7 @@ impl Source<'_> {
             .fields(&survey.given)
             .filter(|(_, field)| field.is_none());
         ColumnArgs::check_ids(unknown.map(|(heading, _)| heading))?;
-        if is_empty {
-            survey = survey.for_empty_catalogue();
-        }
+        survey.is_of_empty_catalogue = is_empty;
         let (columns, new) = self.args.columns.define(&survey, self.args.dry_run)?;
         if self.args.dry_run && new.is_some() && !is_empty {
             let message = "Nothing was stored; the records can be checked when the fields exist.";

@@ -30,15 +30,15 @@ const REPORT_LIMIT: usize = 100;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Columns {
-    definition: Arc<Definition>,
+    pub(super) definition: Arc<Definition>,
     /// The fields by their normalized names and titles.
     fields: HashMap<String, Field>,
     /// Normalized headings that are mapped to a field, which may not exist yet, or left out.
     chosen: HashMap<String, Option<String>>,
-    on_conflict: OnConflict,
-    is_strict: bool,
-    /// The unknown columns that were found.
-    unknown: Vec<String>,
+    pub(super) on_conflict: OnConflict,
+    pub(super) is_strict: bool,
+    /// The unknown columns that were found, up to 100.
+    pub(super) unknown: Vec<String>,
 }
 
 /// What a column stands for.
@@ -95,56 +95,33 @@ impl Columns {
 
     /// Rejects unknown columns: a CSV file as a whole, and each JSON record that has one.
     #[must_use]
-    pub fn strict(self) -> Self {
-        Self {
-            is_strict: true,
-            ..self
-        }
+    pub fn strict(mut self) -> Self {
+        self.is_strict = true;
+        self
     }
 
     /// The columns for an import that does this with records of robots that exist. A column with ids is an
     /// unknown one, unless it is left out, or records are [matched by ids](OnConflict::MatchId).
     #[must_use]
-    pub fn matching(self, on_conflict: OnConflict) -> Self {
-        Self {
-            on_conflict,
-            ..self
-        }
+    pub fn matching(mut self, on_conflict: OnConflict) -> Self {
+        self.on_conflict = on_conflict;
+        self
     }
 
     /// The same choices for a catalogue with another definition.
     pub(super) fn redefined(self, definition: Definition) -> Self {
-        let Self {
-            definition, fields, ..
-        } = Self::of(Arc::new(definition));
         Self {
-            definition,
-            fields,
-            ..self
+            chosen: self.chosen,
+            on_conflict: self.on_conflict,
+            is_strict: self.is_strict,
+            unknown: self.unknown,
+            ..Self::of(Arc::new(definition))
         }
-    }
-
-    pub(super) fn definition(&self) -> &Definition {
-        &self.definition
-    }
-
-    pub(super) fn is_strict(&self) -> bool {
-        self.is_strict
     }
 
     /// Whether records may change robots, so that they need no required fields.
     pub(super) fn has_ids(&self) -> bool {
         self.on_conflict == OnConflict::MatchId
-    }
-
-    /// Whether records find robots by their names.
-    pub(super) fn is_by_name(&self) -> bool {
-        self.on_conflict.matches_names()
-    }
-
-    /// The unknown columns that were found, up to 100.
-    pub(super) fn unknown(&self) -> &[String] {
-        &self.unknown
     }
 
     pub(super) fn report(&mut self, headings: &[&str]) {

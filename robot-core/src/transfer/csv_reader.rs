@@ -78,7 +78,7 @@ impl CsvReader {
             return malformed(input, too_long());
         };
         if header.is_empty() {
-            let names = Field::names(columns.definition().settable());
+            let names = Field::names(columns.definition.settable());
             let message =
                 format!("The input is empty; the first line of CSV must name the columns: {names}");
             return malformed(input, message);

@@ -85,11 +85,11 @@ impl Survey {
     /// # Errors
     /// No definition fits the file.
     pub fn propose(&self, finds_choices: bool) -> Result<Proposal, ProposalError> {
-        let definition = self.given.definition();
+        let definition = &self.given.definition;
         let mut plan = Plan {
             survey: self,
             finds_choices,
-            draft: DefinitionDraft::from(definition),
+            draft: DefinitionDraft::from(&**definition),
             columns: self.given.clone(),
             changes: Vec::new(),
         };
@@ -198,7 +198,7 @@ impl Plan<'_> {
             return Ok(());
         }
         let name = format!("{field}_text");
-        let present = self.survey.given.definition().field(&name);
+        let present = self.survey.given.definition.field(&name);
         if present.is_some_and(|present| present.kind().is_text()) {
             self.columns.choose(&column.heading, Some(name));
             return Ok(());
@@ -234,8 +234,8 @@ impl Plan<'_> {
     fn permit_equal_names(&mut self, column: &Column) {
         let given = &self.survey.given;
         if let Some(name) = &column.repeated
-            && given.definition().has_unique_names()
-            && !given.is_by_name()
+            && given.definition.has_unique_names()
+            && !given.on_conflict.matches_names()
         {
             let property = self.draft.property(Field::NAME.name());
             property.insert("unique".into(), false.into());

@@ -89,12 +89,6 @@ impl<R: Read> Records<R> {
         }
     }
 
-    /// Reads the fields of this definition, instead of the built-in one.
-    #[must_use]
-    pub fn defined_by(self, definition: Arc<Definition>) -> Self {
-        self.with_columns(Columns::of(definition))
-    }
-
     /// Reads these columns, instead of those of the built-in definition.
     #[must_use]
     pub fn with_columns(mut self, columns: Columns) -> Self {
@@ -114,7 +108,7 @@ impl<R: Read> Records<R> {
     /// ```
     #[must_use]
     pub fn unknown_columns(&self) -> &[String] {
-        self.columns.unknown()
+        &self.columns.unknown
     }
 
     /// Reads the header of CSV, so that what is wrong with it is known before the first record.
@@ -171,13 +165,13 @@ impl<R: Read> Records<R> {
 
     /// The headings, or names, and the values of the record that was read last.
     pub(super) fn cells(&self) -> Result<Vec<(Cow<'_, str>, Cell<'_>)>, Messages> {
-        self.reader.cells(&self.input, self.columns.definition())
+        self.reader.cells(&self.input, &self.columns.definition)
     }
 
     /// The values of the record that was read last.
     fn values(&mut self) -> ParsedRecord {
         let columns = &mut self.columns;
-        let cells = self.reader.cells(&self.input, columns.definition())?;
+        let cells = self.reader.cells(&self.input, &columns.definition)?;
         let (mut found, mut unknown) = (Vec::<(Field, Cell<'_>)>::new(), Vec::new());
         for (heading, cell) in &cells {
             match columns.meaning(heading) {
@@ -190,7 +184,7 @@ impl<R: Read> Records<R> {
                 Meaning::LeftOut => {}
             }
         }
-        if columns.is_strict() && !unknown.is_empty() {
+        if columns.is_strict && !unknown.is_empty() {
             let messages = columns.messages(&unknown).into_iter();
             return Err(messages.map(Into::into).collect());
         }
@@ -201,7 +195,7 @@ impl<R: Read> Records<R> {
         };
         let id = cell(Field::ID).map(Cell::id).transpose();
         let id = id.map_err(|error| vec![error.to_string().into()])?;
-        let draft = Draft::read(columns.definition(), |field| {
+        let draft = Draft::read(&columns.definition, |field| {
             cell(field).map(|cell| cell.value(field)).transpose()
         })?;
         let removed = found.iter().filter(|(_, cell)| cell.is_missing());

@@ -38,11 +38,12 @@ pub struct Survey {
     indices: HashMap<String, Option<usize>>,
     /// The number of records.
     pub(super) records: u64,
-    pub(super) is_of_empty_catalogue: bool,
+    /// Whether the catalogue has no robots, so that no robot has a type yet.
+    pub is_of_empty_catalogue: bool,
 }
 
 /// A column, or the members of JSON records with a name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Column {
     pub(super) heading: String,
     /// The field that it stands for, if the catalogue has it.
@@ -134,13 +135,6 @@ impl Survey {
         })
     }
 
-    /// The survey for a catalogue without robots, in which no robot has a type yet.
-    #[must_use]
-    pub fn for_empty_catalogue(mut self) -> Self {
-        self.is_of_empty_catalogue = true;
-        self
-    }
-
     /// The index of a column, which is added if it is new; `None` if it is left out.
     fn index(&mut self, heading: &str) -> Option<usize> {
         let normal = normalized(heading);
@@ -154,15 +148,9 @@ impl Survey {
             self.columns.push(Column {
                 heading: heading.trim().to_owned(),
                 field: meaning.field(),
-                values: 0,
                 kinds: ValueKind::ALL.to_vec(),
-                text: None,
-                text_only: None,
-                length: 0,
-                least: None,
                 choices: Some(BTreeSet::new()),
-                repeated: None,
-                names: Names::default(),
+                ..Column::default()
             });
         }
         index

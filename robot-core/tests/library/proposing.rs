@@ -7,8 +7,8 @@ use robot_core::{
 
 /// The changes that are proposed for a file, and the records that fail with them.
 fn proposed(format: Format, file: &str) -> (Vec<String>, Definition, Vec<String>) {
-    let survey = Records::new(file.as_bytes(), format).survey().unwrap();
-    let survey = survey.for_empty_catalogue();
+    let mut survey = Records::new(file.as_bytes(), format).survey().unwrap();
+    survey.is_of_empty_catalogue = true;
     let proposal = survey.propose(true).unwrap();
     let changes = proposal.changes.iter();
     let changes = changes.map(|change| format!("{}: {}", change.field, change.reason));
@@ -78,7 +78,8 @@ fn proposal_fits_a_file_of_a_stranger() {
         ]
     );
     // The same file needs nothing more.
-    let records = Records::new(file.as_bytes(), Format::Csv).defined_by(definition.clone().into());
+    let records = Records::new(file.as_bytes(), Format::Csv)
+        .with_columns(Columns::of(definition.clone().into()));
     let again = records.survey().unwrap().propose(true).unwrap();
     assert_eq!(again.changes, []);
     assert!(invalid.is_empty(), "{invalid:?}");
@@ -135,7 +136,7 @@ fn proposals_lose_nothing() {
         ),
     ] {
         let records = |definition: Definition| {
-            Records::new(file.as_bytes(), format).defined_by(definition.into())
+            Records::new(file.as_bytes(), format).with_columns(Columns::of(definition.into()))
         };
         let proposal = records(definition)
             .survey()

@@ -178,9 +178,7 @@ impl Report {
             }
             error => self.failure(error.into()),
         })?;
-        if catalogue.count(&Filter::all())? == 0 {
-            survey = survey.for_empty_catalogue();
-        }
+        survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         match survey.propose(self.query.finds_choices) {
             Ok(proposal) => {
                 let proposed = Proposed {
