@@ -10,7 +10,7 @@ mod application;
 mod connection;
 mod options;
 mod record;
-mod refusal;
+pub(crate) mod refusal;
 mod response;
 mod server;
 mod shutdown;

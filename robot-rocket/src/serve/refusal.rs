@@ -12,7 +12,7 @@ use robot_core::http::{Failure, refusal};
 /// client that sends a part of a head uses more memory.
 pub(super) const HEAD_LIMIT: usize = 128 * 1024;
 
-pub(super) fn response(failure: Failure) -> Response<Bytes> {
+pub(crate) fn response(failure: Failure) -> Response<Bytes> {
     refusal(failure).map(|body| body.into_bytes().unwrap_or_default().into())
 }
 
