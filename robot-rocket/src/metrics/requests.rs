@@ -1,17 +1,14 @@
-//! Metrics of requests, by labels.
+//! Metrics of requests: their labels and gauges.
 
 use std::{
     borrow::Cow,
+    net::IpAddr,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
-use ::metrics::{Gauge, counter, histogram};
-use robot_core::http::{Exchange, TokenName};
+use ::metrics::Gauge;
+use robot_core::http::{Exchange, RequestId, TokenName};
 use rocket::Request;
-
-/// The status of a request without a response, and the token of a request without one that has a name.
-const NONE: &str = "none";
 
 /// What the application knows about a request, and the server does not.
 #[derive(Debug, Clone)]
@@ -56,39 +53,27 @@ impl Labels {
     }
 }
 
-/// A request whose response has been sent or given up.
-pub(crate) struct Completed<'a> {
-    pub(crate) labels: &'a Labels,
+/// What the log, the metrics and the traces have of a request.
+pub(crate) struct RequestInfo {
+    pub(crate) request_id: RequestId,
     /// From a fixed list.
     pub(crate) method: &'static str,
-    /// `None` without a response.
+    /// The other end of the connection, which may be a proxy.
+    pub(crate) client: IpAddr,
+    /// The client behind the proxy: `ip_header` of Rocket's settings.
+    pub(crate) real_ip: Option<IpAddr>,
+    pub(crate) labels: Labels,
+    /// `None` until there is a response.
     pub(crate) status: Option<u16>,
-    pub(crate) duration: Duration,
-    /// Whether the response was sent completely.
+    /// The size of the body that was passed to hyper.
+    pub(crate) bytes: usize,
+    /// Whether the whole response was passed to hyper.
     pub(crate) is_sent: bool,
 }
 
-impl Completed<'_> {
+impl RequestInfo {
     /// The method if it is none of HTTP.
     pub(crate) const OTHER_METHOD: &'static str = "other";
-
-    /// Records the request.
-    pub(crate) fn record(&self) {
-        let (route, method) = (&self.labels.route, self.method);
-        let status = self
-            .status
-            .map_or(NONE.into(), |status| Cow::from(status.to_string()));
-        let token = self.labels.token.as_ref();
-        let token = token.map_or(NONE.into(), |token| Cow::from(token.to_string()));
-        histogram!("robots_http_request_duration_seconds", "route" => route.clone(), "method" => method)
-            .record(self.duration);
-        counter!("robots_http_requests_total", "route" => route.clone(), "method" => method, "status" => status)
-            .increment(1);
-        counter!("robots_http_token_requests_total", "token" => token).increment(1);
-        if !self.is_sent {
-            counter!("robots_http_requests_aborted_total").increment(1);
-        }
-    }
 }
 
 /// A gauge that is greater by one until this is dropped.

@@ -76,7 +76,7 @@ pub(super) async fn answer(
     remote: SocketAddr,
     record: &mut RequestRecord,
 ) -> Response<Content> {
-    if let Ok(id) = HeaderValue::from_str(record.request_id.as_str()) {
+    if let Ok(id) = HeaderValue::from_str(record.info.request_id.as_str()) {
         head.headers.insert(RequestId::HEADER, id);
     }
     let labels = LabelSlot::default();
@@ -84,7 +84,7 @@ pub(super) async fn answer(
     let mut parts = dispatch(Arc::clone(client), head, body, remote, slot);
     let first = parts.next().await;
     if let Some(labels) = labels.get() {
-        record.labels = labels.clone();
+        record.info.labels = labels.clone();
     }
     let Some(Part::Head(head, size)) = first else {
         return refusal::response(refusal::malformed()).map(Content::Whole);

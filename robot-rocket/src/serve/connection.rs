@@ -165,8 +165,8 @@ async fn refuse(server: &Server, mut stream: Transport, remote: SocketAddr, refu
         let mut record = RequestRecord::start(None, remote, None);
         let mut response = refusal::response(refusal.clone());
         record.start_response(response.status(), response.headers_mut());
-        record.bytes = response.body().len();
-        record.is_sent = true;
+        record.info.bytes = response.body().len();
+        record.info.is_sent = true;
         Ok::<_, Infallible>(response.map(Full::new))
     });
     let connection = http1::Builder::new()

@@ -94,7 +94,7 @@ impl Body for ResponseBody {
         };
         match &piece {
             Some(Ok(bytes)) => {
-                body.record.bytes += bytes.len();
+                body.record.info.bytes += bytes.len();
                 body.must_write = true;
             }
             Some(Err(_)) => {}
@@ -117,9 +117,9 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        self.record.is_sent = match &self.content {
+        self.record.info.is_sent = match &self.content {
             Content::Whole(bytes) => bytes.is_empty(),
-            Content::Streamed(_, size) => *size == Some(self.record.bytes),
+            Content::Streamed(_, size) => *size == Some(self.record.info.bytes),
         };
     }
 }

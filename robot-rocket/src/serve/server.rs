@@ -94,12 +94,12 @@ async fn answer_by_catalogue(
     record: &mut RequestRecord,
 ) -> Response<Content> {
     if let Some((route, response)) = page::answer(mounted, &head) {
-        record.labels = Labels::of_route(route);
+        record.info.labels = Labels::of_route(route);
         return response.map(Content::Whole);
     }
     let exchange = mounted.api.receive(head);
-    record.request_id = exchange.request_id().clone();
-    record.labels = Labels::of(&exchange);
+    record.info.request_id = exchange.request_id().clone();
+    record.info.labels = Labels::of(&exchange);
     let answer = AssertUnwindSafe(mounted.answer(&exchange, body)).catch_unwind();
     let response = answer
         .await

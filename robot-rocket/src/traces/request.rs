@@ -1,6 +1,9 @@
 //! The span of a request.
 
-use std::{iter, net::IpAddr, time::SystemTime};
+use std::{
+    iter,
+    time::{Duration, SystemTime},
+};
 
 use hyper::HeaderMap;
 use opentelemetry::{
@@ -10,10 +13,9 @@ use opentelemetry::{
 };
 use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::{propagation::TraceContextPropagator, trace::SdkTracer};
-use robot_core::http::RequestId;
 
 use super::TRACER;
-use crate::metrics::{Completed, Labels};
+use crate::metrics::{Labels, RequestInfo};
 
 /// The maximum length of the state of a trace, as W3C Trace Context recommends it. A trace with a longer state is not
 /// continued, so that a client cannot fill the queue.
@@ -41,8 +43,8 @@ impl RequestTrace {
     }
 
     /// Exports the span of the request, which has just ended.
-    pub(crate) fn end(&self, request: &Completed<'_>, request_id: &RequestId, client: IpAddr) {
-        let method = Some(request.method).filter(|method| *method != Completed::OTHER_METHOD);
+    pub(crate) fn end(&self, request: &RequestInfo, duration: Duration) {
+        let method = Some(request.method).filter(|method| *method != RequestInfo::OTHER_METHOD);
         let route = Some(&*request.labels.route).filter(|route| *route != Labels::NO_ROUTE);
         // The status if the request failed, or that its response was not sent completely.
         let error = match request.status {
@@ -52,10 +54,11 @@ impl RequestTrace {
         let text = |name: &'static str, value: &str| KeyValue::new(name, value.to_owned());
         let status = request.status.map(i64::from);
         let token = request.labels.token.as_ref();
+        let client = request.real_ip.unwrap_or(request.client);
         let attributes = [
             Some(text("http.request.method", method.unwrap_or("_OTHER"))),
             Some(text("client.address", &client.to_string())),
-            Some(text("robots.request_id", request_id.as_str())),
+            Some(text("robots.request_id", request.request_id.as_str())),
             route.map(|it| text("http.route", it)),
             status.map(|it| KeyValue::new("http.response.status_code", it)),
             token.map(|it| text("robots.token", it.as_str())),
@@ -66,7 +69,7 @@ impl RequestTrace {
         let end = SystemTime::now();
         let span = SpanBuilder::from_name(name.join(" "))
             .with_kind(SpanKind::Server)
-            .with_start_time(end.checked_sub(request.duration).unwrap_or(end))
+            .with_start_time(end.checked_sub(duration).unwrap_or(end))
             .with_attributes(attributes.into_iter().flatten());
         // Samplers would take an invalid span for one that the client does not sample.
         let parent = self.parent.clone().map_or_else(Context::new, |parent| {
