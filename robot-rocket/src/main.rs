@@ -114,7 +114,7 @@ fn run(figment: Figment) -> Result<(), Failure> {
     #[cfg(unix)]
     let reload = reload::Reload {
         access: settings.api.access.clone(),
-        certificates: options.certificates().cloned(),
+        certificates: options.certificates.clone(),
         address: config.address,
     };
     // Before the store is opened, so that its metrics are recorded.
