@@ -29,14 +29,11 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {
     // A file is served only if its canonical path is below that of the folder. This fails only if
     // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let rank = rank(RANK, &mounted.base);
+    let api = mounted.api.clone();
+    let files = Files { folder, api };
     [Method::Get, Method::Head]
-        .map(|method| {
-            let handler = Files {
-                folder: folder.clone(),
-                api: mounted.api.clone(),
-            };
-            Route::ranked(rank(RANK, &mounted.base), method, "/<path..>", handler)
-        })
+        .map(|method| Route::ranked(rank, method, "/<path..>", files.clone()))
         .into()
 }
 
