@@ -8,7 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{BackupError, DefinitionConflict, Error, OpenError};
+use robot_core::{DefinitionConflict, Error, OpenError};
 
 use crate::printable::printable;
 
@@ -24,7 +24,7 @@ pub(crate) enum Failure {
 }
 
 /// What is printed, and the exit status.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Report {
     /// The messages, without those that have been printed before.
     lines: Vec<String>,
@@ -114,21 +114,16 @@ impl Failure {
 
     /// Success if there are no failures, or else all of them as one, with the greatest status.
     pub(crate) fn combine(failures: impl IntoIterator<Item = Self>) -> Result<(), Self> {
-        let (mut all, mut is_success) = (Report::default(), true);
-        for failure in failures {
-            let Self::Reported(report) = failure else {
-                return Err(failure);
-            };
-            all.lines.extend(report.lines);
-            all.hint = all.hint.or(report.hint);
-            all.status = all.status.max(report.status);
-            is_success = false;
-        }
-        if is_success {
-            Ok(())
-        } else {
-            Err(Self::Reported(all))
-        }
+        let all = failures.into_iter().reduce(|all, next| match (all, next) {
+            (Self::Reported(mut all), Self::Reported(next)) => {
+                all.lines.extend(next.lines);
+                all.hint = all.hint.or(next.hint);
+                all.status = all.status.max(next.status);
+                Self::Reported(all)
+            }
+            (error @ Self::CommandLine(_), _) | (_, error) => error,
+        });
+        all.map_or(Ok(()), Err)
     }
 
     /// Prints the messages and returns the exit status.
@@ -183,12 +178,6 @@ impl From<OpenError> for Failure {
             )),
             error => Self::new(error),
         }
-    }
-}
-
-impl From<BackupError> for Failure {
-    fn from(error: BackupError) -> Self {
-        Self::new(error)
     }
 }
 

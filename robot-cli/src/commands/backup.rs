@@ -57,7 +57,7 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
             "'{}' exists; name another file, or replace it with --force",
             file.display()
         )),
-        error => error.into(),
+        error => Failure::new(error),
     })?;
     let text = format!(
         "Backed up {} to '{}' ({}).",
