@@ -95,14 +95,6 @@ impl Format {
             .find_map(|value| Self::from_str(value, false).ok())
     }
 
-    /// The format of a result that is one object.
-    pub(crate) fn of_object(self) -> Self {
-        match self {
-            Self::Ndjson => Self::Json,
-            format => format,
-        }
-    }
-
     /// The format of files, if it is one.
     pub(crate) fn of_files(self) -> Option<transfer::Format> {
         match self {

@@ -48,9 +48,9 @@ impl Progress {
         self.set_text(robots, action);
     }
 
-    /// Shows only the text; the position is that of a [`reader`](Self::reader).
+    /// Shows only the text, unless there are none yet; the position is that of a [`reader`](Self::reader).
     pub(crate) fn set_text(&self, robots: u64, action: &str) {
-        if !self.bar.is_hidden() {
+        if robots > 0 && !self.bar.is_hidden() {
             let text = format!("{} robots {action}", HumanCount(robots));
             self.bar.set_message(text);
         }

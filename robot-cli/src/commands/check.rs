@@ -31,9 +31,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "checking");
     let report = context.options.check(&context.database, |robots| {
-        if robots > 0 {
-            progress.update(robots, "checked");
-        }
+        progress.update(robots, "checked");
         interrupt.control_flow()
     });
     drop(progress);
@@ -72,7 +70,12 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
     };
     let (passed, robots) = (report.is_passed(), json!(report.robots));
     let after = format!(",\"passed\":{passed},\"robots\":{robots}}}");
-    rows.print(format.of_object(), ["{\"checks\":", &after], output)
+    // The result is one object.
+    let format = match format {
+        Format::Ndjson => Format::Json,
+        format => format,
+    };
+    rows.print(format, ["{\"checks\":", &after], output)
 }
 
 fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {

@@ -59,9 +59,7 @@ pub(crate) fn run(
         context
             .options
             .restore_backup(&args.file, &context.database, existing, |robots| {
-                if robots > 0 {
-                    progress.update(robots, "checked");
-                }
+                progress.update(robots, "checked");
                 interrupt.control_flow()
             });
     drop(progress);
@@ -81,7 +79,7 @@ pub(crate) fn run(
             "a backup is restored to an SQLite file only, and {database} is not one; use: robot-cli copy \
              --from sqlite://FILE --to URL"
         )),
-        error => error.into(),
+        error => Failure::new(error),
     })?;
     let file = context.database.trim_start_matches("sqlite://").to_owned();
     let replaced = restored.replaced.map(|path| path.display().to_string());
