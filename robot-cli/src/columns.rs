@@ -14,7 +14,7 @@ use crate::{
     failure::Failure,
     fields::{invalid, settable},
     rows::Rows,
-    terminal::{self, ConfirmationArgs},
+    terminal::ConfirmationArgs,
 };
 
 /// Arguments about the columns of a file, or the members of its records.
@@ -115,14 +115,6 @@ impl ColumnArgs {
              {quote}{list}{quote}",
             unknown.join(", ")
         )))
-    }
-
-    /// Says which columns were left out.
-    pub(crate) fn note(unknown: &[String]) {
-        if !unknown.is_empty() {
-            let columns = unknown.join(", ");
-            terminal::note(&format!("Columns that are left out: {columns}."));
-        }
     }
 
     /// The definition that the file needs, after the user has confirmed it.

@@ -12,11 +12,7 @@ const DETAILS: &str = include_str!("help/program.txt");
 
 /// The command-line parser with all help texts.
 pub(crate) fn command() -> Command {
-    of_parser(Arguments::command())
-}
-
-fn of_parser(parser: Command) -> Command {
-    with_compact_help(parser).after_help(DETAILS)
+    with_compact_help(Arguments::command()).after_help(DETAILS)
 }
 
 /// The program as the manual describes it. `help` has no page of its own.
@@ -74,7 +70,7 @@ mod tests {
 
     #[test]
     fn help_fits_80_columns_without_lonely_words() {
-        let faults = faults_of(&mut of_parser(Arguments::command().term_width(80)));
+        let faults = faults_of(&mut command().term_width(80));
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 

@@ -82,24 +82,19 @@ impl Interrupt {
     /// A reader of the same bytes that returns an error after a signal: a part of a file must not be taken for
     /// all of it. A read that waits for input does not end.
     pub(crate) fn reader<R: Read>(&self, source: R) -> InterruptibleReader<R> {
-        InterruptibleReader {
-            interrupt: self.clone(),
-            source,
-        }
+        InterruptibleReader(self.clone(), source)
     }
 }
 
 /// The reader that [`Interrupt::reader`] returns.
-pub(crate) struct InterruptibleReader<R> {
-    interrupt: Interrupt,
-    source: R,
-}
+pub(crate) struct InterruptibleReader<R>(Interrupt, R);
 
 impl<R: Read> Read for InterruptibleReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.source.read(buffer);
+        let Self(interrupt, source) = self;
+        let read = source.read(buffer);
         // Ctrl-C may have terminated the program that writes the input, too: this is not its end.
-        if self.interrupt.is_set() {
+        if interrupt.is_set() {
             // Not `ErrorKind::Interrupted`, which callers retry.
             return Err(io::Error::other("interrupted"));
         }

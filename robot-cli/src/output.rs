@@ -82,9 +82,7 @@ impl Context<'_> {
         match self.print_format() {
             Format::Table => self.print(&format!("{text}\n"), failure),
             Format::Json | Format::Ndjson => {
-                let members = members.iter().cloned();
-                let members = members.map(|(name, value)| (name.to_owned(), value));
-                let object = Value::Object(members.collect());
+                let object: Value = members.iter().cloned().collect();
                 self.print(&format!("{object}\n"), failure)
             }
             Format::Csv => {

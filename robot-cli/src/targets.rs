@@ -67,11 +67,8 @@ impl<'a> Targets<'a> {
             missing: Vec::new(),
         };
         for id in ids {
-            let robot = match &id {
-                Ok(id) => catalogue.get(*id)?,
-                Err(_) => None,
-            };
-            if let Some(robot) = robot {
+            let robot = id.as_ref().ok().map(|id| catalogue.get(*id));
+            if let Some(robot) = robot.transpose()?.flatten() {
                 targets.push(robot, None);
             } else {
                 let id = id.map_or_else(|digits| digits, |id| id.to_string());

@@ -56,7 +56,8 @@ pub(crate) fn run(
         ));
     }
     let CopyArgs { from, to, ignore } = args;
-    if is_same_catalogue(from, to) {
+    // Other URLs of the same catalogue are rejected later, because a target must be empty.
+    if from == to || StoreFiles::of_url(from).intersects(&StoreFiles::of_url(to)) {
         return Err(Failure::new(
             "--from and --to are the same catalogue; choose another one for --to",
         ));
@@ -149,10 +150,4 @@ fn remedy(target: &str) -> String {
             redact(target)
         ),
     }
-}
-
-/// Whether two URLs are the same text or name files of the same database. Other URLs of the same catalogue are
-/// rejected later, because a target must be empty.
-fn is_same_catalogue(one: &str, other: &str) -> bool {
-    one == other || StoreFiles::of_url(one).intersects(&StoreFiles::of_url(other))
 }

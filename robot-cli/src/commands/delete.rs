@@ -1,9 +1,7 @@
 //! `delete`: robots by their ids, names or other values.
 
-use std::io::{self, Write};
-
 use clap::Args;
-use robot_core::{Catalogue, Change, RobotId};
+use robot_core::{Catalogue, Change};
 
 use crate::{
     context::{Context, Format},
@@ -52,17 +50,10 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
     let verb = ["Delete", "deleting"];
     let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
-    if context.print_format() == Format::Table
-        && let Err(error) = print_deleted(&deleted, context.output)
-    {
-        failures.push(Failure::change_not_shown(error));
+    if context.print_format() == Format::Table {
+        let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
+        let lines = lines.collect::<Vec<_>>().concat();
+        failures.extend(context.print(&lines, Failure::change_not_shown).err());
     }
     Failure::combine(failures)
-}
-
-fn print_deleted(ids: &[RobotId], output: &mut dyn Write) -> io::Result<()> {
-    for id in ids {
-        writeln!(output, "Deleted robot {id}.")?;
-    }
-    output.flush()
 }

@@ -103,14 +103,6 @@ impl ImportArgs {
             None => self.on_conflict,
         }
     }
-
-    fn options(&self) -> ImportOptions {
-        ImportOptions {
-            on_conflict: self.on_conflict(),
-            keeps_going: self.keep_going,
-            is_dry_run: self.dry_run,
-        }
-    }
 }
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
@@ -138,18 +130,26 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         has_name_conflict: false,
         can_skip: OnConflict::Skip.finds_robots(&catalogue.definition()),
     };
+    let options = ImportOptions {
+        on_conflict: args.on_conflict(),
+        keeps_going: args.keep_going,
+        is_dry_run: args.dry_run,
+    };
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
-        let outcomes = transfer::import_atomically(&*catalogue, &mut records, args.options());
+        let outcomes = transfer::import_atomically(&*catalogue, &mut records, options);
         outcomes.into_iter().for_each(record);
         import.summary.failed == 0
     } else {
         let records = records.by_ref().take_while(|_| !interrupt.is_set());
-        transfer::import(catalogue, records, args.options()).for_each(record);
+        transfer::import(catalogue, records, options).for_each(record);
         false
     };
-    ColumnArgs::note(records.unknown_columns());
+    let unknown = records.unknown_columns().join(", ");
+    if !unknown.is_empty() {
+        terminal::note(&format!("Columns that are left out: {unknown}."));
+    }
     if interrupt.is_set() && !is_complete && !import.is_unknown() {
         return Err(import.interrupted(&interrupt));
     }
