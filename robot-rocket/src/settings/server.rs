@@ -16,7 +16,6 @@ use rocket::{
         Figment,
         value::{Dict, Value, magic::RelativePathBuf},
     },
-    serde::Deserialize,
 };
 
 use super::{
@@ -78,7 +77,11 @@ impl ServerSettings {
             ConnectionLimits::read_from(reader);
             let database_url = store::url(reader);
             let options = store::options(reader);
-            reader.get::<LogFormat>("log_format", "text or json", &"text");
+            reader.get_if("log_format", "text or json", &"text", |figment| {
+                // The program reads it before all settings.
+                let format = figment.extract_inner::<String>("log_format").ok()?;
+                ["text", "json"].contains(&&*format).then_some(())
+            });
             let expected = "an address with a port, as in 127.0.0.1:9100";
             let metrics_address = reader.get("metrics_address", expected, &"none");
             match env::var("RUST_LOG") {
@@ -104,14 +107,6 @@ impl ServerSettings {
             }
         })
     }
-}
-
-/// The format of the log (`log_format`), which the program reads before all settings.
-#[derive(Deserialize)]
-#[serde(crate = "rocket::serde", rename_all = "lowercase")]
-enum LogFormat {
-    Text,
-    Json,
 }
 
 /// Reads each of Rocket's settings on its own, because reading them together stops at the first
