@@ -36,12 +36,6 @@ impl Progress {
         Self { bar }
     }
 
-    pub(crate) fn hidden() -> Self {
-        Self {
-            bar: ProgressBar::hidden(),
-        }
-    }
-
     /// Shows a number of robots as the position, and as a text like "12,345 robots copied".
     pub(crate) fn update(&self, robots: u64, action: &str) {
         self.bar.set_position(robots);

@@ -96,11 +96,8 @@ impl Table {
         {
             let text = truncate(cell, *width);
             let padding = width - text.width();
-            let style = if self.screen.is_colored {
-                *style
-            } else {
-                Style::new()
-            };
+            let style = Some(*style).filter(|_| self.screen.is_colored);
+            let style = style.unwrap_or_default();
             let (before, after) = if field.kind().is_number() {
                 (padding, 0)
             } else {

@@ -83,11 +83,8 @@ fn is_visible(path: &Path) -> bool {
 #[rocket::async_trait]
 impl Handler for Files {
     async fn handle<'r>(&self, request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r> {
-        match self
-            .file(request)
-            .await
-            .map(|file| file.respond_to(request))
-        {
+        let file = self.file(request).await;
+        match file.map(|file| file.respond_to(request)) {
             Some(Ok(response)) => Outcome::Success(response),
             _ => Outcome::Forward((data, Status::NotFound)),
         }

@@ -75,11 +75,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let export = Export {
         pages: Box::new(args.order.pages(catalogue, filter)?),
         writer,
-        progress: if is_shown {
-            Progress::hidden()
-        } else {
-            Progress::new(None, "exporting")
-        },
+        progress: (!is_shown).then(|| Progress::new(None, "exporting")),
     };
     // Ctrl-C terminates the process, as with other programs that print, also while it waits for the reader of a
     // pipe.
@@ -146,7 +142,8 @@ fn is_special(path: &Path) -> bool {
 struct Export {
     pages: Box<dyn Iterator<Item = robot_core::Result<Vec<Robot>>>>,
     writer: RobotWriter,
-    progress: Progress,
+    /// `None` if the robots are shown themselves.
+    progress: Option<Progress>,
 }
 
 impl Export {
@@ -162,7 +159,9 @@ impl Export {
             let page = page?;
             self.writer.write(&page, output).map_err(&failure)?;
             count += page.len() as u64;
-            self.progress.update(count, "exported");
+            if let Some(progress) = &self.progress {
+                progress.update(count, "exported");
+            }
             if interrupt.is_set() {
                 return Ok(count);
             }
