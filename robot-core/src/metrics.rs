@@ -250,10 +250,20 @@ pub(crate) fn count_error(error: &Error) {
 }
 
 /// A gauge that is greater by one until this is dropped.
-pub(crate) struct Counted(::metrics::Gauge);
+///
+/// ```
+/// use robot_core::metrics::Counted;
+///
+/// let running = Counted::new(&metrics::gauge!("robots_mails_running"));
+/// // Send the mail.
+/// drop(running);
+/// ```
+#[must_use = "the gauge is lowered when this is dropped"]
+pub struct Counted(::metrics::Gauge);
 
 impl Counted {
-    pub(crate) fn new(gauge: &::metrics::Gauge) -> Self {
+    /// Raises the gauge by one.
+    pub fn new(gauge: &::metrics::Gauge) -> Self {
         gauge.increment(1);
         Self(gauge.clone())
     }

@@ -5,17 +5,17 @@ use std::{io, sync::Arc, thread, time::Duration};
 use ::metrics::{counter, gauge};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use robot_core::http::{Chunks, Failure, RequestId};
+use robot_core::{
+    http::{Chunks, Failure, RequestId},
+    metrics::Counted,
+};
 use rocket::{
     Config,
     figment::Figment,
     tokio::{sync::Semaphore, task::spawn_blocking, time::timeout},
 };
 
-use crate::{
-    metrics::Gauged,
-    rare_warning::{OVERLOAD, RareWarning},
-};
+use crate::rare_warning::{OVERLOAD, RareWarning};
 
 static NO_THREAD: RareWarning = RareWarning::new(OVERLOAD);
 
@@ -106,7 +106,7 @@ impl BlockingPermits {
         let permits = (
             permit,
             of_kind,
-            Gauged::new(gauge!("robots_blocking_threads_busy")),
+            Counted::new(&gauge!("robots_blocking_threads_busy")),
         );
         run(permits, request_id, work).await
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(feature = "server")]
 pub use exporter::serve_metrics;
-pub(crate) use requests::{Gauged, LabelSlot, Labels, RequestInfo};
+pub(crate) use requests::{LabelSlot, Labels, RequestInfo};
 
 /// Whether this process has started a server of metrics.
 static ARE_SERVED: AtomicBool = AtomicBool::new(false);

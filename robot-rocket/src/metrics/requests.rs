@@ -1,4 +1,4 @@
-//! Metrics of requests: their labels and gauges.
+//! Metrics of requests: their labels, and what is known of them.
 
 use std::{
     borrow::Cow,
@@ -6,7 +6,6 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use ::metrics::Gauge;
 use robot_core::http::{Exchange, RequestId, TokenName};
 use rocket::Request;
 
@@ -74,20 +73,4 @@ pub(crate) struct RequestInfo {
 impl RequestInfo {
     /// The method if it is none of HTTP.
     pub(crate) const OTHER_METHOD: &'static str = "other";
-}
-
-/// A gauge that is greater by one until this is dropped.
-pub(crate) struct Gauged(Gauge);
-
-impl Gauged {
-    pub(crate) fn new(gauge: Gauge) -> Self {
-        gauge.increment(1);
-        Self(gauge)
-    }
-}
-
-impl Drop for Gauged {
-    fn drop(&mut self) {
-        self.0.decrement(1);
-    }
 }

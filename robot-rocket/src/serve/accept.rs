@@ -12,12 +12,11 @@ use std::{
 
 use ::metrics::{counter, gauge};
 use futures_util::future::Either;
-use robot_core::http::Failure;
+use robot_core::{http::Failure, metrics::Counted};
 use rocket::tokio::{net::TcpListener, select, sync::Semaphore, task::JoinSet, time::sleep};
 
 use super::{connection, server::Server};
 use crate::{
-    metrics::Gauged,
     rare_warning::{OVERLOAD, RareWarning},
     settings::ConnectionLimits,
 };
@@ -136,7 +135,7 @@ fn client(address: IpAddr) -> Option<IpAddr> {
 pub(super) struct Admitted {
     admission: Arc<Admission>,
     client: Option<IpAddr>,
-    _open: Gauged,
+    _open: Counted,
 }
 
 impl Admission {
@@ -177,7 +176,7 @@ impl Admission {
         Some(Admitted {
             admission: Arc::clone(self),
             client,
-            _open: Gauged::new(gauge!("robots_http_connections")),
+            _open: Counted::new(&gauge!("robots_http_connections")),
         })
     }
 

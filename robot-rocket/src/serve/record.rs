@@ -8,10 +8,10 @@ use hyper::{
     header::{HeaderName, HeaderValue},
     http::request::Parts,
 };
-use robot_core::http::RequestId;
+use robot_core::{http::RequestId, metrics::Counted};
 use tracing::field;
 
-use crate::metrics::{Gauged, Labels, RequestInfo};
+use crate::metrics::{Labels, RequestInfo};
 #[cfg(feature = "otlp")]
 use crate::traces::RequestTrace;
 
@@ -31,7 +31,7 @@ const HEADER: HeaderName = HeaderName::from_static(RequestId::HEADER);
 pub(super) struct RequestRecord {
     pub(super) info: RequestInfo,
     start: Instant,
-    _running: Gauged,
+    _running: Counted,
     /// `None` without a request, and unless traces are exported.
     #[cfg(feature = "otlp")]
     trace: Option<RequestTrace>,
@@ -61,7 +61,7 @@ impl RequestRecord {
         Self {
             info,
             start: Instant::now(),
-            _running: Gauged::new(gauge!("robots_http_requests_running")),
+            _running: Counted::new(&gauge!("robots_http_requests_running")),
             #[cfg(feature = "otlp")]
             trace: headers.and_then(RequestTrace::start),
         }
