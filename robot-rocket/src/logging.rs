@@ -8,7 +8,7 @@ use std::{
 use metrics::counter;
 use rocket::figment::Figment;
 use tracing::{Level, Metadata};
-use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
+use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer, Registry, filter::filter_fn, fmt, layer::SubscriberExt,
     util::SubscriberInitExt,
@@ -42,11 +42,7 @@ pub(crate) fn start(figment: &Figment) -> WorkerGuard {
         .buffered_lines_limit(BUFFERED_LINES)
         // The lines that wait are written together.
         .finish(BufWriter::new(io::stderr()));
-    let lines = Lines {
-        lost: writer.error_counter(),
-        writer,
-    };
-    let lines = fmt::layer().with_writer(move || lines.clone());
+    let lines = fmt::layer().with_writer(move || Lines(writer.clone()));
     let lines: Box<dyn Layer<_> + Send + Sync> = if is_json(figment) {
         let lines = lines.json().flatten_event(true);
         let lines = lines.with_current_span(false).with_span_list(false);
@@ -67,16 +63,12 @@ pub(crate) fn start(figment: &Figment) -> WorkerGuard {
 }
 
 /// Queues lines, and counts those that are lost.
-#[derive(Clone)]
-struct Lines {
-    writer: NonBlocking,
-    lost: ErrorCounter,
-}
+struct Lines(NonBlocking);
 
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let length = self.writer.write(line)?;
-        let lost = self.lost.dropped_lines();
+        let length = self.0.write(line)?;
+        let lost = self.0.error_counter().dropped_lines();
         if lost > 0 {
             counter!("robots_log_lines_lost_total")
                 .absolute(u64::try_from(lost).unwrap_or(u64::MAX));
@@ -85,7 +77,7 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.flush()
+        self.0.flush()
     }
 }
 
