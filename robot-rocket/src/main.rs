@@ -102,24 +102,16 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, Failure> {
 
 fn run(figment: Figment) -> Result<(), Failure> {
     let settings = read_settings(&figment)?;
-    let ServerSettings {
-        config,
-        catalogue: settings,
-        database_url: url,
-        options: store,
-        metrics_address,
-        ..
-    } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
     #[cfg(unix)]
     let reload = reload::Reload {
-        access: settings.api.access.clone(),
+        access: settings.catalogue.api.access.clone(),
         certificates: options.certificates.clone(),
-        address: config.address,
+        address: settings.config.address,
     };
     // Before the store is opened, so that its metrics are recorded.
-    if let Some(address) = metrics_address {
-        serve_metrics(address, settings.api.hosts.clone())
+    if let Some(address) = settings.metrics_address {
+        serve_metrics(address, settings.catalogue.api.hosts.clone())
             .map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     }
     #[cfg(feature = "otlp")]
@@ -127,22 +119,23 @@ fn run(figment: Figment) -> Result<(), Failure> {
     let server = async {
         #[cfg(unix)]
         reload
-            .at_signals(&config)
+            .at_signals(&settings.config)
             .map_err(|error| format!("cannot receive SIGHUP: {error}"))?;
         let store = OpenOptions {
             use_current_runtime: true,
-            ..store
+            ..settings.options
         };
-        let name = redact(&url);
+        let url = settings.database_url;
+        let greeting = greeting(redact(&url), &settings.catalogue);
         let opened = rocket::tokio::task::spawn_blocking(move || store.open(&url)).await?;
         let catalogue =
             opened.map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
         let rocket = mount_health(rocket::custom(figment), catalogue.clone());
-        let rocket = mount(rocket, "/", catalogue, &settings).attach(greeting(name, &settings));
+        let rocket = mount(rocket, "/", catalogue, &settings.catalogue).attach(greeting);
         let served = serve(rocket, options).await;
         served.map_err(|error| explain(&error, LISTEN).into())
     };
-    execute(&config, server).map_err(|error| {
+    execute(&settings.config, server).map_err(|error| {
         format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
     })?
 }
