@@ -80,7 +80,7 @@ impl ConditionArgs {
 /// Arguments that choose robots by the values of their fields. Those for built-in fields have names of
 /// their own.
 #[derive(Debug, Args)]
-struct FilterArgs {
+pub(crate) struct FilterArgs {
     #[arg(long = "type", help = help_of("type"), help_heading = HEADING, value_name = "TYPE")]
     types: Vec<String>,
 
@@ -105,7 +105,7 @@ impl FilterArgs {
         types.chain(from).chain(to)
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.built_in().next().is_none() && self.conditions.is_empty()
     }
 
@@ -225,7 +225,7 @@ impl OrderArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
-    filter: FilterArgs,
+    pub(crate) filter: FilterArgs,
 
     #[command(flatten)]
     order: OrderArgs,
@@ -239,10 +239,6 @@ pub(crate) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.filter.is_empty()
-    }
-
     /// Prints the robots of a filter of names, or the hint if there are none.
     pub(crate) fn print(
         &self,

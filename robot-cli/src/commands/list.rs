@@ -19,7 +19,7 @@ Examples:
 
 /// Prints the robots.
 pub(crate) fn run(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let hint = if selection.is_empty() {
+    let hint = if selection.filter.is_empty() {
         EMPTY
     } else {
         NO_MATCH

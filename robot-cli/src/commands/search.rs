@@ -43,7 +43,7 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Fa
     let Some(text) = text.as_deref().filter(|text| !text.is_empty()) else {
         return list::run(selection, context);
     };
-    let condition = if selection.is_empty() {
+    let condition = if selection.filter.is_empty() {
         ""
     } else {
         ", and meets these conditions"
