@@ -2,31 +2,64 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ::metrics::{counter, describe_counter, describe_gauge, gauge};
-use robot_core::metrics::{Metric, SECONDS};
-
-/// The names of metrics and their descriptions.
-type Table = &'static [&'static str];
+use ::metrics::{counter, gauge};
+use robot_core::metrics::{Kind, Metric, SECONDS};
 
 /// The metrics without labels, which have values from the start.
-const METRICS: Table = &[
-    "robots_http_connections: Open connections of clients",
-    "robots_http_connections_limit: Connections of clients that may be open (max_connections)",
-    "robots_http_connections_accepted_total: Connections of clients that were accepted",
-    "robots_http_accept_failures_total: Attempts to accept a connection that failed, because no \
-     more files can be opened",
-    "robots_http_received_bytes_total: Bytes of requests that were received, with heads, without \
-     TLS",
-    "robots_http_sent_bytes_total: Bytes of responses that were sent, with heads, without TLS",
-    "robots_blocking_threads_busy: Blocking threads that requests use",
-    "robots_blocking_threads_limit: Blocking threads that requests may use (max_blocking)",
-    "robots_ready: 1 if the last check could read the store, as /readyz does",
-    "robots_tls_handshakes_failed_total: TLS handshakes that failed or took too long",
-    "robots_http_requests_running: Requests whose response has not been sent completely",
-    "robots_http_requests_aborted_total: Requests whose response was not sent completely",
-    "process_start_time_seconds: Start of the process, in seconds since 1970",
-    "robots_log_lines_lost_total: Lines of the log that were lost, because standard error was not \
-     read fast enough",
+const METRICS: &[Metric] = &[
+    Metric::gauge("robots_http_connections", "Open connections of clients"),
+    Metric::gauge(
+        "robots_http_connections_limit",
+        "Connections of clients that may be open (max_connections)",
+    ),
+    Metric::counter(
+        "robots_http_connections_accepted_total",
+        "Connections of clients that were accepted",
+    ),
+    Metric::counter(
+        "robots_http_accept_failures_total",
+        "Attempts to accept a connection that failed, because no more files can be opened",
+    ),
+    Metric::counter(
+        "robots_http_received_bytes_total",
+        "Bytes of requests that were received, with heads, without TLS",
+    ),
+    Metric::counter(
+        "robots_http_sent_bytes_total",
+        "Bytes of responses that were sent, with heads, without TLS",
+    ),
+    Metric::gauge(
+        "robots_blocking_threads_busy",
+        "Blocking threads that requests use",
+    ),
+    Metric::gauge(
+        "robots_blocking_threads_limit",
+        "Blocking threads that requests may use (max_blocking)",
+    ),
+    Metric::gauge(
+        "robots_ready",
+        "1 if the last check could read the store, as /readyz does",
+    ),
+    Metric::counter(
+        "robots_tls_handshakes_failed_total",
+        "TLS handshakes that failed or took too long",
+    ),
+    Metric::gauge(
+        "robots_http_requests_running",
+        "Requests whose response has not been sent completely",
+    ),
+    Metric::counter(
+        "robots_http_requests_aborted_total",
+        "Requests whose response was not sent completely",
+    ),
+    Metric::gauge(
+        "process_start_time_seconds",
+        "Start of the process, in seconds since 1970",
+    ),
+    Metric::counter(
+        "robots_log_lines_lost_total",
+        "Lines of the log that were lost, because standard error was not read fast enough",
+    ),
 ];
 
 pub(super) const DURATION: Metric = Metric::histogram(
@@ -36,51 +69,60 @@ pub(super) const DURATION: Metric = Metric::histogram(
 );
 
 /// The metrics with labels, and those whose values are not known at the start.
-const OTHERS: Table = &[
-    "robots_http_requests_total: Requests that were answered, by route, method and status; the \
-     status is none if the client disconnected before",
-    "robots_http_token_requests_total: Requests by the name of their token; none without a token \
-     that has a name",
-    "robots_tls_certificate_expiry_time_seconds: End of the certificate of HTTPS, in seconds since \
-     1970; missing without HTTPS",
-    "robots_build_info: 1, with the version and the features of the program as labels",
-    "robots_http_connections_rejected_total: Connections that were rejected, by limit: that of \
-     all, or that of an address",
-    "robots_blocking_threads_rejected_total: Requests that got 503 because all blocking threads, \
-     or all those for imports, were used (limit)",
-    "robots_reloads_total: Reloads of tokens and certificates, by result: done or refused",
-    "process_resident_memory_bytes: Memory that is not swapped out",
-    "process_threads: Threads",
-    "process_open_fds: Open files",
-    "process_max_fds: Files that may be open",
-    "process_cpu_seconds_total: CPU time in user and system mode",
+const OTHERS: &[Metric] = &[
+    DURATION,
+    Metric::counter(
+        "robots_http_requests_total",
+        "Requests that were answered, by route, method and status; the status is none if the client \
+         disconnected before",
+    ),
+    Metric::counter(
+        "robots_http_token_requests_total",
+        "Requests by the name of their token; none without a token that has a name",
+    ),
+    Metric::gauge(
+        "robots_tls_certificate_expiry_time_seconds",
+        "End of the certificate of HTTPS, in seconds since 1970; missing without HTTPS",
+    ),
+    Metric::gauge(
+        "robots_build_info",
+        "1, with the version and the features of the program as labels",
+    ),
+    Metric::counter(
+        "robots_http_connections_rejected_total",
+        "Connections that were rejected, by limit: that of all, or that of an address",
+    ),
+    Metric::counter(
+        "robots_blocking_threads_rejected_total",
+        "Requests that got 503 because all blocking threads, or all those for imports, were used (limit)",
+    ),
+    Metric::counter(
+        "robots_reloads_total",
+        "Reloads of tokens and certificates, by result: done or refused",
+    ),
+    Metric::gauge(
+        "process_resident_memory_bytes",
+        "Memory that is not swapped out",
+    ),
+    Metric::gauge("process_threads", "Threads"),
+    Metric::gauge("process_open_fds", "Open files"),
+    Metric::gauge("process_max_fds", "Files that may be open"),
+    Metric::counter(
+        "process_cpu_seconds_total",
+        "CPU time in user and system mode",
+    ),
 ];
-
-fn entries(table: Table) -> impl Iterator<Item = (&'static str, &'static str)> {
-    table.iter().filter_map(|line| line.split_once(": "))
-}
-
-/// By the conventions of Prometheus.
-fn is_counter(name: &str) -> bool {
-    name.ends_with("_total")
-}
 
 /// Passes the descriptions of all metrics to the recorder, and their first values.
 pub(super) fn describe() {
     robot_core::metrics::describe();
-    DURATION.describe();
-    for (name, description) in entries(METRICS).chain(entries(OTHERS)) {
-        if is_counter(name) {
-            describe_counter!(name, description);
-        } else {
-            describe_gauge!(name, description);
-        }
+    for metric in METRICS.iter().chain(OTHERS) {
+        metric.describe();
     }
-    for (name, _) in entries(METRICS) {
-        if is_counter(name) {
-            counter!(name).increment(0);
-        } else {
-            gauge!(name).increment(0);
+    for metric in METRICS {
+        match metric.kind {
+            Kind::Counter => counter!(metric.name).increment(0),
+            _ => gauge!(metric.name).increment(0),
         }
     }
     for limit in ["all", "address"] {
