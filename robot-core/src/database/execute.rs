@@ -10,11 +10,6 @@ use crate::model::Robot;
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
 /// wait.
 pub(super) trait Execute: Send + Sized {
-    /// Whether rows are read only when they are requested, so that a query in the order of an index needs no
-    /// LIMIT. SQLite plans a statement anew whenever a LIMIT is bound, which takes about as long as reading 40
-    /// entries.
-    const READS_LAZILY: bool;
-
     /// Executes statements without values and results.
     fn batch(&mut self, statements: &str) -> impl Future<Output = QueryResult<()>> + Send;
 
@@ -57,9 +52,10 @@ pub(super) trait Execute: Send + Sized {
 }
 
 /// Implements [`Execute`] for the connection of a backend: as a generic function, it would need bounds that are
-/// longer than the code. `blocking` is for SQLite, and `awaited` for database servers.
+/// longer than the code. On database servers, `.await` follows each statement. The file that uses the macro imports the
+/// traits by which the connection executes statements.
 macro_rules! impl_execute {
-    ($connection:ty, $kind:ident) => {
+    ($connection:ty, $($await:tt)*) => {
         const _: () = {
             use diesel::{
                 QueryResult,
@@ -67,14 +63,12 @@ macro_rules! impl_execute {
             };
             use $crate::{
                 database::{
-                    execute::{Execute, import_run_query_dsl, load, reads_lazily, run},
+                    execute::{Execute, load},
                     fragment::{Fragment, Rows},
                     schema::{Group, Row, robot},
                 },
                 model::Robot,
             };
-
-            import_run_query_dsl!($kind);
 
             type Columns = (
                 BigInt,
@@ -86,14 +80,12 @@ macro_rules! impl_execute {
             );
 
             impl Execute for $connection {
-                const READS_LAZILY: bool = reads_lazily!($kind);
-
                 async fn batch(&mut self, statements: &str) -> QueryResult<()> {
-                    run!($kind, self.batch_execute(statements))
+                    self.batch_execute(statements)$($await)*
                 }
 
                 async fn change(&mut self, statement: Fragment<'_>) -> QueryResult<usize> {
-                    run!($kind, Rows::<()>::of(statement).execute(self))
+                    Rows::<()>::of(statement).execute(self)$($await)*
                 }
 
                 async fn robots(
@@ -101,7 +93,7 @@ macro_rules! impl_execute {
                     query: Fragment<'_>,
                     limit: usize,
                 ) -> QueryResult<Vec<Robot>> {
-                    load!($kind, self, Rows::<Columns>::of(query), Row, limit, robot)
+                    load!(self, Rows::<Columns>::of(query), Row, limit, robot, $($await)*)
                 }
 
                 async fn pairs<T: Send>(
@@ -112,66 +104,30 @@ macro_rules! impl_execute {
                 ) -> QueryResult<Vec<T>> {
                     type Columns = (BigInt, Text);
                     type Pair = (i64, String);
-                    load!(
-                        $kind,
-                        self,
-                        Rows::<Columns>::of(query),
-                        Pair,
-                        limit,
-                        convert
-                    )
+                    load!(self, Rows::<Columns>::of(query), Pair, limit, convert, $($await)*)
                 }
 
                 async fn numbers(&mut self, query: Fragment<'_>) -> QueryResult<Vec<i64>> {
-                    run!($kind, Rows::<BigInt>::of(query).load(self))
+                    Rows::<BigInt>::of(query).load(self)$($await)*
                 }
 
                 async fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
                     let query = Fragment::new(query.to_owned());
-                    run!($kind, Rows::<Text>::of(query).load(self))
+                    Rows::<Text>::of(query).load(self)$($await)*
                 }
 
                 async fn groups(&mut self, query: Fragment<'_>) -> QueryResult<Vec<Group>> {
                     type Columns = (Nullable<Text>, Nullable<BigInt>, BigInt);
-                    run!($kind, Rows::<Columns>::of(query).load(self))
+                    Rows::<Columns>::of(query).load(self)$($await)*
                 }
             }
         };
     };
 }
 
-/// Imports the traits that execute statements.
-macro_rules! import_run_query_dsl {
-    (blocking) => {
-        use diesel::{RunQueryDsl, connection::SimpleConnection};
-    };
-    (awaited) => {
-        use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-    };
-}
-
-macro_rules! reads_lazily {
-    (blocking) => {
-        true
-    };
-    (awaited) => {
-        false
-    };
-}
-
-/// Executes a statement.
-macro_rules! run {
-    (blocking, $statement:expr) => {
-        $statement
-    };
-    (awaited, $statement:expr) => {
-        $statement.await
-    };
-}
-
 /// Loads rows, and converts each.
 macro_rules! load {
-    (blocking, $connection:expr, $query:expr, $row:ty, $limit:expr, $convert:expr) => {{
+    ($connection:expr, $query:expr, $row:ty, $limit:expr, $convert:expr,) => {{
         // A loop, because collecting into a result moves each row several times.
         let mut items = Vec::new();
         let rows = $query.load_iter::<$row, diesel::connection::DefaultLoadingMode>($connection)?;
@@ -180,11 +136,11 @@ macro_rules! load {
         }
         Ok(items)
     }};
-    (awaited, $connection:expr, $query:expr, $row:ty, $limit:expr, $convert:expr) => {{
+    ($connection:expr, $query:expr, $row:ty, $limit:expr, $convert:expr, .await) => {{
         let _ = $limit;
         let rows: Vec<$row> = $query.load($connection).await?;
         rows.into_iter().map($convert).collect()
     }};
 }
 
-pub(super) use {impl_execute, import_run_query_dsl, load, reads_lazily, run};
+pub(super) use {impl_execute, load};

@@ -14,7 +14,7 @@ use crate::{
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };
-use diesel::{prelude::*, result::Error as DieselError};
+use diesel::{connection::SimpleConnection, prelude::*, result::Error as DieselError};
 
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
@@ -23,9 +23,11 @@ const INDEX_BATCH: i64 = 256;
 /// program has added; fewer, and searches compare these for longer.
 const INDEX_LIMIT: i64 = 4096;
 
-impl_execute!(SqliteConnection, blocking);
+impl_execute!(SqliteConnection,);
 
 impl Dialect for SqliteConnection {
+    const READS_LAZILY: bool = true;
+
     const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
 
     const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'";

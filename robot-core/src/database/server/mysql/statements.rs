@@ -7,7 +7,7 @@ use std::{
 };
 
 use diesel::QueryResult;
-use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
+use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::{
     catalogue::Error,
@@ -34,7 +34,7 @@ const ROWS: usize = 1000;
 const COLLATE: &str =
     "/*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */";
 
-impl_execute!(AsyncMysqlConnection, awaited);
+impl_execute!(AsyncMysqlConnection, .await);
 
 impl Dialect for AsyncMysqlConnection {
     const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");

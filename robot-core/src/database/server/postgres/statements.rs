@@ -25,7 +25,7 @@ use crate::{
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 
-impl_execute!(AsyncPgConnection, awaited);
+impl_execute!(AsyncPgConnection, .await);
 
 impl Dialect for AsyncPgConnection {
     const MERGE: (&str, &str) = (
