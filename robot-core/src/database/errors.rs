@@ -25,45 +25,25 @@ pub(super) fn is_taken(error: &DieselError) -> bool {
 
 /// The unique constraint that a statement violated: that of the name, the id, or an own field.
 pub(super) fn taken(error: &DieselError) -> Option<Violation> {
-    // The name of the constraint, and how the messages of SQLite, MariaDB and MySQL name it.
-    const ID: [&str; 4] = [
-        "robots_pkey",
-        "UNIQUE constraint failed: robots.id",
-        " for key 'PRIMARY'",
-        " for key 'robots.PRIMARY'",
-    ];
-    const NAME: [&str; 4] = [
-        "robots_name",
-        "UNIQUE constraint failed: robots.name",
-        " for key 'robots_name'",
-        " for key 'robots.robots_name'",
-    ];
     let DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information) = error else {
         return None;
     };
-    let is_violated = |[constraint, sqlite, mariadb, mysql]: [&str; 4]| {
-        let message = information.message();
-        match information.constraint_name() {
-            Some(name) => name == constraint,
-            None => message == sqlite || message.ends_with(mariadb) || message.ends_with(mysql),
-        }
-    };
-    if is_violated(NAME) {
-        return Some(Violation::NAME_TAKEN);
-    }
-    if is_violated(ID) {
-        return Some(Violation::ID_TAKEN);
-    }
-    // `robots_unique_text_maker`, as the name of the constraint or in quotation marks.
+    // PostgreSQL names the constraint. MariaDB and MySQL end with it in quotation marks, the latter as `robots.PRIMARY`;
+    // SQLite names only the indexes of expressions.
     let message = information.message();
     let name = information.constraint_name();
-    let name = name.or_else(|| message.split('\'').rev().nth(1))?;
-    let (_, field) = name
-        .rsplit('.')
-        .next()?
-        .strip_prefix(UNIQUE)?
-        .split_once('_')?;
-    Some(Violation::taken(field))
+    let name = name.or_else(|| message.rsplit('\'').nth(1));
+    let name = name.unwrap_or(message);
+    match name.strip_prefix("robots.").unwrap_or(name) {
+        "robots_name" | "UNIQUE constraint failed: robots.name" => Some(Violation::NAME_TAKEN),
+        "robots_pkey" | "PRIMARY" | "UNIQUE constraint failed: robots.id" => {
+            Some(Violation::ID_TAKEN)
+        }
+        name => {
+            let (_, field) = name.strip_prefix(UNIQUE)?.split_once('_')?;
+            Some(Violation::taken(field))
+        }
+    }
 }
 
 /// A catalogue error that a statement of several steps ended with, as an error of Diesel.
