@@ -13,27 +13,17 @@ const VALUES: &str = " -- binds: ";
 
 /// Logs the statements of a connection that take this long or longer, without their values.
 pub(super) fn stopwatch(limit: Duration) -> impl Instrumentation {
-    Stopwatch { limit, start: None }
-}
-
-struct Stopwatch {
-    limit: Duration,
-    /// When the current statement started.
-    start: Option<Instant>,
-}
-
-impl Instrumentation for Stopwatch {
-    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
-        match event {
-            InstrumentationEvent::StartQuery { .. } => self.start = Some(Instant::now()),
-            InstrumentationEvent::FinishQuery { query, .. } => {
-                let duration = self.start.take().map(|start| start.elapsed());
-                if let Some(duration) = duration.filter(|duration| *duration >= self.limit) {
-                    log(&without_values(&query.to_string()), duration);
-                }
+    // When the current statement started.
+    let mut started: Option<Instant> = None;
+    move |event: InstrumentationEvent<'_>| match event {
+        InstrumentationEvent::StartQuery { .. } => started = Some(Instant::now()),
+        InstrumentationEvent::FinishQuery { query, .. } => {
+            let duration = started.take().map(|started| started.elapsed());
+            if let Some(duration) = duration.filter(|duration| *duration >= limit) {
+                log(&without_values(&query.to_string()), duration);
             }
-            _ => {}
         }
+        _ => {}
     }
 }
 
