@@ -11,14 +11,10 @@ const TRIGRAM_LIMIT: usize = 12;
 /// Trigrams of a text, spread over all of it: every one, unless the text is long; none if it is
 /// shorter than a trigram.
 pub(super) fn trigrams(text: &str) -> Vec<&str> {
-    let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
-    let ends = starts.iter().skip(TRIGRAM).copied().chain([text.len()]);
-    let all: Vec<&str> = starts
-        .iter()
-        .zip(ends)
-        .map(|(start, end)| &text[*start..end])
-        .filter(|trigram| trigram.chars().count() == TRIGRAM)
-        .collect();
+    let starts = text.char_indices().map(|(start, _)| start);
+    let bounds: Vec<usize> = starts.chain([text.len()]).collect();
+    let all = bounds.windows(TRIGRAM + 1);
+    let all: Vec<&str> = all.map(|of| &text[of[0]..of[TRIGRAM]]).collect();
     let step = all.len().div_ceil(TRIGRAM_LIMIT).max(1);
     all.into_iter().step_by(step).collect()
 }
