@@ -8,7 +8,7 @@ use diesel::{
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
-use crate::catalogue::{EarlierVersion, OpenError, Preparation};
+use crate::catalogue::{OpenError, Preparation};
 
 /// Why a database cannot be used: an [`OpenError`], or the cause of one. The database was not changed.
 pub(super) type MigrationError = Box<dyn StdError + Send + Sync>;
@@ -63,7 +63,15 @@ pub(super) fn prepare<C: Migrate>(
         }
         Preparation::Revert(version) => {
             count_applied(connection, database, &known::<C>()?)?;
-            connection.exclusively(database, |connection| revert(connection, version))
+            connection.exclusively(database, |connection| {
+                // Those that the version does not have. Sorted: the last one first.
+                for applied in connection.applied_migrations()? {
+                    if applied.to_string().as_str() > version.last_migration {
+                        connection.revert_last_migration(C::MIGRATIONS)?;
+                    }
+                }
+                Ok(())
+            })
         }
     }
 }
@@ -77,17 +85,6 @@ fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), MigrationError>
         let table = "__diesel_schema_migrations";
         let mark = format!("INSERT INTO {table} (version) VALUES ('{INCOMPLETE_COPY}')");
         connection.batch_execute(&mark)?;
-    }
-    Ok(())
-}
-
-/// Reverts the migrations that a version does not have, the last one first.
-fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(), MigrationError> {
-    // Sorted: the last one first.
-    for applied in connection.applied_migrations()? {
-        if applied.to_string().as_str() > version.last_migration {
-            connection.revert_last_migration(C::MIGRATIONS)?;
-        }
     }
     Ok(())
 }
