@@ -85,23 +85,12 @@ pub(super) fn count(
     let ids = text
         .as_ref()
         .and_then(|text| candidates(connection, &text.folded(), CANDIDATE_LIMIT));
-    match ids {
-        None => now(statements::count(
-            connection,
-            filter,
-            text.as_ref().map(contains),
-            grouping,
-        )),
-        Some(ids) => {
-            let condition = condition(filter, text.as_ref(), Some(&ids));
-            now(statements::count(
-                connection,
-                &Filter::all(),
-                condition,
-                grouping,
-            ))
-        }
-    }
+    let all = Filter::all();
+    let (filter, condition) = match &ids {
+        None => (filter, text.as_ref().map(contains)),
+        Some(ids) => (&all, condition(filter, text.as_ref(), Some(ids))),
+    };
+    now(statements::count(connection, filter, condition, grouping))
 }
 
 /// The ids of a page in its order, by the index of a field; `None` if that finds too many robots.
