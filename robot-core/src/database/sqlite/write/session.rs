@@ -2,7 +2,7 @@
 
 use std::{mem::ManuallyDrop, sync::Arc, time::Instant};
 
-use ::metrics::{Gauge, Histogram, gauge, histogram};
+use ::metrics::{Histogram, gauge, histogram};
 use diesel::{
     QueryResult, SqliteConnection, connection::SimpleConnection, result::Error as DieselError,
 };
@@ -27,23 +27,19 @@ pub(crate) struct WriteSession {
     checkpoints: Checkpoints,
     /// Why a checkpoint failed. There is no connection then.
     suspension: Option<Cause>,
-    /// Records the suspension.
-    suspended: Gauge,
     commit_duration: Histogram,
 }
 
 impl WriteSession {
     pub(crate) fn open(file: &DatabaseFile) -> Result<Self, OpenError> {
         let files = Files::new(file).map_err(|error| file.cannot_open(error.into()))?;
-        let suspended = gauge!(SQLITE_SUSPENDED.name);
-        suspended.set(0);
+        gauge!(SQLITE_SUSPENDED.name).set(0);
         Ok(Self {
             connection: Some(connect(file)?),
             file: file.clone(),
             files,
             checkpoints: Checkpoints::new(file),
             suspension: None,
-            suspended,
             commit_duration: histogram!(SQLITE_COMMIT_DURATION.name),
         })
     }
@@ -149,7 +145,7 @@ impl WriteSession {
              all programs that use the file, and start again: {cause}",
             self.file.name()
         );
-        self.suspended.set(1);
+        gauge!(SQLITE_SUSPENDED.name).set(1);
         self.suspension = Some(Arc::new(cause));
         let mut connection = ManuallyDrop::new(connection);
         if let Err(error) = self.file.begin(&mut connection) {
