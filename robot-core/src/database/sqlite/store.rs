@@ -80,7 +80,7 @@ impl SqliteCatalogue {
             _ => DatabaseFile::from_url(url, options)?,
         };
         // All connections are to the file that the first one has opened.
-        let purpose = if file.is_read_only() {
+        let purpose = if file.is_read_only {
             file.pin()?;
             Purpose::Read
         } else if options.must_exist || preparation == Preparation::Keep {
@@ -91,7 +91,7 @@ impl SqliteCatalogue {
             Purpose::Create
         };
         let mut first = file.reader(purpose)?;
-        let connection = first.connection();
+        let connection = &mut first.connection;
         migrations::prepare(connection, &file.name(), preparation)
             .map_err(|error| file.cannot_open(error))?;
         file.pin()?;
@@ -104,7 +104,7 @@ impl SqliteCatalogue {
         if matches!(preparation, Preparation::Keep | Preparation::Revert(_)) {
             return Ok(reading(file));
         }
-        if file.is_read_only() {
+        if file.is_read_only {
             // The command line does not show this target: each of its changes returns the same error.
             tracing::warn!(target: "robot_core::read_only", "{}", read_only(&file));
             return reading(file).refreshing();
@@ -112,7 +112,7 @@ impl SqliteCatalogue {
         // Another program may have added many names. If this fails, the next change adds them.
         let known = definition.get();
         let _ = connection.transaction(|connection| index_names(connection, &known));
-        enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
+        enable_wal(connection, file.timeout).map_err(|cause| file.cannot_open(cause))?;
         Self {
             writer: Some(Writer::start(&file, &definition)?),
             ..reading(file)
@@ -141,8 +141,8 @@ impl SqliteCatalogue {
 
     /// Reads the definition.
     pub(super) fn refresh(&self) -> Result<()> {
-        let refresh = |connection: &mut SqliteConnection| now(self.definition.refresh(connection));
-        self.reads.pool.read(refresh)
+        let (pool, definition) = (&self.reads.pool, &self.definition);
+        pool.read(|connection| now(definition.refresh(connection)))
     }
 
     /// Reads the definition again and again.
@@ -200,11 +200,8 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        if let Some(robot) = self
-            .reads
-            .inline
-            .read(|connection| now(get(connection, id)))
-        {
+        let inline = &self.reads.inline;
+        if let Some(robot) = inline.read(|connection| now(get(connection, id))) {
             return Pending::ready(Ok(robot));
         }
         let reads = Arc::clone(&self.reads);
@@ -212,9 +209,8 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        self.reads
-            .pool
-            .read(|connection| now(find(connection, name)))
+        let pool = &self.reads.pool;
+        pool.read(|connection| now(find(connection, name)))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {

@@ -35,14 +35,15 @@ pub(crate) struct DatabaseFile {
     path: String,
     /// The path after links are followed: SQLite keeps the WAL beside the file itself, not beside a
     /// link to it.
-    resolved: PathBuf,
+    pub(crate) resolved: PathBuf,
     /// Whether the process may not write it.
-    is_read_only: bool,
+    pub(crate) is_read_only: bool,
     /// Whether it must not be changed, although the process may.
     is_unchanged: bool,
     /// The identity of the file that every connection must be to, once one is in use.
     identity: Arc<OnceLock<Identity>>,
-    timeout: Duration,
+    /// How long to wait for a lock.
+    pub(crate) timeout: Duration,
     slow_statement: Duration,
 }
 
@@ -207,24 +208,9 @@ impl DatabaseFile {
         length(&with_suffix(&self.resolved, WAL))
     }
 
-    /// The path after links are followed.
-    pub(crate) fn resolved(&self) -> &Path {
-        &self.resolved
-    }
-
-    /// Whether the process may not write the database.
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.is_read_only
-    }
-
     /// The files of the database.
     pub(crate) fn store_files(&self) -> StoreFiles {
         store_files(&self.resolved).with_open(self.identity.get().copied())
-    }
-
-    /// How long to wait for a lock.
-    pub(crate) fn timeout(&self) -> Duration {
-        self.timeout
     }
 
     /// Begins a transaction and takes the write lock: a transaction that takes it later cannot wait for

@@ -63,7 +63,7 @@ impl ReaderPool {
     /// Waits up to the timeout until another connection may be used.
     fn acquire(&self) -> Result<(Permit<'_>, Option<Reader>)> {
         let started = Instant::now();
-        let limit = self.file.timeout();
+        let limit = self.file.timeout;
         let mut state = self
             .available
             .wait_timeout_while(self.state(), limit, |state| state.free == 0)

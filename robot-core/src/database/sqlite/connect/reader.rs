@@ -25,7 +25,7 @@ use crate::{
 
 /// A connection that reads.
 pub(crate) struct Reader {
-    connection: SqliteConnection,
+    pub(crate) connection: SqliteConnection,
     /// The state that is read, if the connection has no locks.
     state: Option<Unlocked>,
 }
@@ -52,10 +52,6 @@ impl Reader {
     /// Whether a next query will read the current state of the database.
     pub(crate) fn is_current(&self) -> bool {
         self.state.as_ref().is_none_or(Unlocked::is_current)
-    }
-
-    pub(crate) fn connection(&mut self) -> &mut SqliteConnection {
-        &mut self.connection
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn check(
 fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, Vec<String>)>, CheckError> {
     // Not `Read`, which could not create the table of `count_entries`. The file is opened read-only.
     let opened = file.reader(Purpose::Write).and_then(|mut reader| {
-        must_be_readable(reader.connection(), &file.name())
+        must_be_readable(&mut reader.connection, &file.name())
             .map_err(|error| file.cannot_open(error))?;
         Ok(reader)
     });

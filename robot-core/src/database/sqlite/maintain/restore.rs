@@ -90,7 +90,7 @@ fn must_be_complete(
     if source.store_files().intersects(&target.store_files()) {
         return Err(BackupError::Itself(backup.to_owned()));
     }
-    let logs = LOGS.map(|suffix| with_suffix(source.resolved(), suffix));
+    let logs = LOGS.map(|suffix| with_suffix(&source.resolved, suffix));
     let has_content = |log: &PathBuf| fs::metadata(log).is_ok_and(|found| found.len() > 0);
     match logs.into_iter().find(has_content) {
         Some(wal) => Err(BackupError::HasWal {
@@ -103,7 +103,7 @@ fn must_be_complete(
 
 /// Fails if the file exists, or one that SQLite would take for a part of it.
 fn must_not_exist(target: &DatabaseFile) -> Result<(), BackupError> {
-    let beside = SIDECARS.map(|suffix| with_suffix(target.resolved(), suffix));
+    let beside = SIDECARS.map(|suffix| with_suffix(&target.resolved, suffix));
     let mut files = [target.path().to_owned()].into_iter().chain(beside);
     match files.find(|file| exists(file)) {
         Some(file) => Err(BackupError::Exists(file)),

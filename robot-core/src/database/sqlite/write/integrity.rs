@@ -35,7 +35,7 @@ impl Files {
     /// The files of a database that was just opened.
     pub(crate) fn new(file: &DatabaseFile) -> io::Result<Self> {
         let database = identity(&fs::metadata(file.path())?);
-        let sidecar = |suffix| (with_suffix(file.resolved(), suffix), None);
+        let sidecar = |suffix| (with_suffix(&file.resolved, suffix), None);
         Ok(Self {
             name: file.name(),
             watched: [
