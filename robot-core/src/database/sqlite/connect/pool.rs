@@ -1,8 +1,8 @@
 //! Pool of reading connections, for threads that may block.
 
 use std::{
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    sync::{Condvar, Mutex, PoisonError},
+    time::Instant,
 };
 
 use ::metrics::{Gauge, Histogram, gauge, histogram};
@@ -18,16 +18,11 @@ use crate::{
 /// A pool of reading connections.
 pub(crate) struct ReaderPool {
     file: DatabaseFile,
-    state: Mutex<PoolState>,
+    /// The connections that may be used. `None` is one that is not open; the open ones are at the end.
+    idle: Mutex<Vec<Option<Reader>>>,
     available: Condvar,
     busy: Gauge,
     wait: Histogram,
-}
-
-struct PoolState {
-    idle: Vec<Reader>,
-    /// The number of connections that may still be used.
-    free: u32,
 }
 
 impl ReaderPool {
@@ -35,10 +30,7 @@ impl ReaderPool {
     pub(crate) fn new(file: &DatabaseFile, connections: u32) -> Self {
         Self {
             file: file.clone(),
-            state: Mutex::new(PoolState {
-                idle: Vec::new(),
-                free: connections,
-            }),
+            idle: Mutex::new((0..connections).map(|_| None).collect()),
             available: Condvar::new(),
             busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => "reads"),
             wait: histogram!(STORE_POOL_WAIT.name),
@@ -50,49 +42,47 @@ impl ReaderPool {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let (_permit, idle) = self.acquire()?;
+        let mut permit = self.acquire()?;
         let _busy = Counted::new(&self.busy);
-        let current = idle.filter(Reader::is_current);
+        let current = permit.connection.take().filter(Reader::is_current);
         let opened = current.map_or_else(|| self.file.reader(Purpose::Read), Ok);
         let mut reader = opened.map_err(Error::unavailable)?;
         let value = reader.read(query).map_err(classify)?;
-        self.state().idle.push(reader);
+        permit.connection = Some(reader);
         Ok(value)
     }
 
     /// Waits up to the timeout until another connection may be used.
-    fn acquire(&self) -> Result<(Permit<'_>, Option<Reader>)> {
+    fn acquire(&self) -> Result<Permit<'_>> {
         let started = Instant::now();
-        let limit = self.file.timeout;
-        let mut state = self
+        let (idle, limit) = (lock(&self.idle), self.file.timeout);
+        let waited = self
             .available
-            .wait_timeout_while(self.state(), limit, |state| state.free == 0)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0;
+            .wait_timeout_while(idle, limit, |idle| idle.is_empty());
+        let (mut idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
         self.wait.record(started.elapsed());
-        state.free = state.free.checked_sub(1).ok_or_else(|| too_slow(limit))?;
-        Ok((Permit(self), state.idle.pop()))
+        let connection = idle.pop().ok_or_else(|| {
+            let seconds = limit.as_secs_f64();
+            Error::unavailable(format!(
+                "other reads have used all connections for {seconds} seconds"
+            ))
+        })?;
+        Ok(Permit {
+            pool: self,
+            connection,
+        })
     }
-
-    fn state(&self) -> MutexGuard<'_, PoolState> {
-        lock(&self.state)
-    }
-}
-
-fn too_slow(limit: Duration) -> Error {
-    let seconds = limit.as_secs_f64();
-    Error::unavailable(format!(
-        "other reads have used all connections for {seconds} seconds"
-    ))
 }
 
 /// The right to use a connection until this is dropped.
-struct Permit<'a>(&'a ReaderPool);
+struct Permit<'a> {
+    pool: &'a ReaderPool,
+    connection: Option<Reader>,
+}
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let Self(readers) = self;
-        readers.state().free += 1;
-        readers.available.notify_one();
+        lock(&self.pool.idle).push(self.connection.take());
+        self.pool.available.notify_one();
     }
 }
