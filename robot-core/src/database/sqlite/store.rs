@@ -255,10 +255,10 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {
-        let Some(last_id) = restoration.last_id() else {
+        if restoration.last_id().is_none() {
             return Ok(());
-        };
-        let work = Work::Restore(restoration.clone(), last_id);
+        }
+        let work = Work::Restore(restoration.clone());
         self.submit(work).wait().map(drop)
     }
 

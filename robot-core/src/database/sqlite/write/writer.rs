@@ -101,11 +101,9 @@ fn lost() -> Error {
 /// What is to be written.
 pub(crate) enum Work {
     Change(Change),
-    /// At least one change, all or none of them, and where their ids are returned. The result is the
-    /// last of these.
+    /// All changes or none of them, and where their ids are returned.
     All(Vec<Change>, Ids),
-    /// Has at least one robot or id.
-    Restore(Restoration, RobotId),
+    Restore(Restoration),
     Define(Box<Redefinition>),
 }
 
@@ -132,21 +130,15 @@ impl Write {
         let result = match &self.work {
             Work::Change(change) => now(apply_alone(connection, definition, change)),
             Work::All(changes, ids) => in_savepoint(connection, |connection| {
-                apply_all(connection, definition, changes)
-            })
-            .map(|all| {
-                let last = all.last().copied().ok_or_else(lost);
-                *lock(ids) = all;
-                last
+                *lock(ids) = apply_all(connection, definition, changes)?;
+                Ok(())
             }),
-            Work::Restore(restoration, last_id) => in_savepoint(connection, |connection| {
+            Work::Restore(restoration) => in_savepoint(connection, |connection| {
                 now(restore(connection, definition, restoration))
-            })
-            .map(|()| Ok(*last_id)),
+            }),
             Work::Define(redefinition) => in_savepoint(connection, |connection| {
-                now(define::define(connection, redefinition))
-            })
-            .map(|_| Ok(RobotId::LEAST)),
+                now(define::define(connection, redefinition)).map(drop)
+            }),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -172,20 +164,20 @@ impl Write {
     }
 }
 
-/// Runs statements that all take effect, or leave the transaction as it was.
-fn in_savepoint<T>(
+/// Runs statements that all take effect, or leave the transaction as it was. The id in the result has no
+/// meaning.
+fn in_savepoint(
     connection: &mut SqliteConnection,
-    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
-) -> QueryResult<T> {
+    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<()>,
+) -> QueryResult<Result<RobotId>> {
     connection.batch_execute("SAVEPOINT work")?;
-    let result = statements(connection);
-    if result.is_err() {
+    if let Err(error) = statements(connection) {
         // Fails if the whole transaction was rolled back, which `Write::run` detects.
         let _ = connection.batch_execute("ROLLBACK TO SAVEPOINT work; RELEASE SAVEPOINT work");
-        return result;
+        return Err(error);
     }
     connection.batch_execute("RELEASE SAVEPOINT work")?;
-    result
+    Ok(Ok(RobotId::LEAST))
 }
 
 /// Applies changes: the inserts by one statement, then the others one by one. The error is that of one
