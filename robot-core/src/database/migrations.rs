@@ -195,6 +195,7 @@ mod tests {
     use diesel::SqliteConnection;
 
     use super::*;
+    use crate::catalogue::EarlierVersion;
 
     #[test]
     fn revert_removes_later_migrations() {
