@@ -64,31 +64,15 @@ pub(super) struct Row {
     own: Option<String>,
 }
 
-/// What searches compare of a robot.
-pub(super) struct SearchTexts<'a> {
-    pub(super) name: Option<Cow<'a, str>>,
-    pub(super) own: Option<String>,
-}
-
-impl<'a> SearchTexts<'a> {
-    /// The folded name, and the folded texts of the fields that searches include, a line each.
-    pub(super) fn new(
-        definition: &Definition,
-        name: &'a str,
-        value: impl Fn(Field) -> Option<Value<'a>>,
-    ) -> Self {
-        let searched = definition.own().filter(|field| field.is_searched());
-        let texts = searched.filter_map(value).map(|value| value.to_string());
-        let texts: Vec<_> = texts.map(|text| fold(&text).into_owned()).collect();
-        Self {
-            name: Some(fold(name)),
-            own: (!texts.is_empty()).then(|| texts.join("\n")),
-        }
-    }
-
-    pub(super) fn of(definition: &Definition, values: &'a ValidDraft) -> Self {
-        Self::new(definition, values.name(), |field| values.value(field))
-    }
+/// What searches compare of own values: the folded texts of the fields that they include, a line each.
+pub(super) fn own_text<'a>(
+    definition: &Definition,
+    value: impl Fn(Field) -> Option<Value<'a>>,
+) -> Option<String> {
+    let searched = definition.own().filter(|field| field.is_searched());
+    let texts = searched.filter_map(value).map(|value| value.to_string());
+    let texts: Vec<_> = texts.map(|text| fold(&text).into_owned()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
@@ -142,10 +126,9 @@ pub(super) struct ChangedColumns<'a> {
 impl<'a> DraftRow<'a> {
     #[cfg(any(feature = "postgres", feature = "mysql"))]
     pub(super) fn new(definition: &Definition, draft: &'a ValidDraft) -> Self {
-        let SearchTexts { name, own } = SearchTexts::of(definition, draft);
         Self {
-            search_text: name,
-            own_text: own,
+            search_text: Some(fold(draft.name())),
+            own_text: own_text(definition, |field| draft.value(field)),
             ..Self::unindexed(definition, draft)
         }
     }
@@ -181,8 +164,8 @@ impl<'a> ChangedColumns<'a> {
         let is_changed = |field: &Field| changes.removes(*field) || changes.value(*field).is_some();
         let (search_text, own_text) = match changes.name() {
             Some(name) if changes.replaces_own() => {
-                let texts = SearchTexts::new(definition, name, |field| changes.value(field));
-                (Some(texts.name), Some(texts.own))
+                let own_text = own_text(definition, |field| changes.value(field));
+                (Some(Some(fold(name))), Some(own_text))
             }
             // The name may be that of a robot whose own texts are not indexed yet.
             Some(_) if !searched.is_empty() => (Some(None), Some(None)),

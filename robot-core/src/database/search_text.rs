@@ -13,8 +13,7 @@ use crate::{catalogue::Filter, model::fold};
 pub(super) struct TextSearch<'a> {
     /// The text that names contain; empty if all do.
     text: Cow<'a, str>,
-    is_folded: bool,
-    words: &'a [String],
+    filter: &'a Filter,
     /// The ids of the robots without a search text that meet the condition; `None` if names are compared as
     /// they are, and there are no words.
     unindexed: Option<Vec<i64>>,
@@ -27,8 +26,8 @@ impl<'a> TextSearch<'a> {
         connection: &mut C,
         filter: &'a Filter,
     ) -> QueryResult<Option<Self>> {
-        let (text, words) = (filter.text(), filter.words());
-        if text.is_empty() && words.is_empty() {
+        let text = filter.text();
+        if text.is_empty() && filter.words().is_empty() {
             return Ok(None);
         }
         let mut unindexed = None;
@@ -40,8 +39,7 @@ impl<'a> TextSearch<'a> {
         }
         Ok(Some(Self {
             text,
-            is_folded: filter.is_folded,
-            words,
+            filter,
             unindexed,
         }))
     }
@@ -49,7 +47,7 @@ impl<'a> TextSearch<'a> {
     /// A folded text that the search index has for every robot that meets the condition.
     #[cfg(feature = "sqlite")]
     pub(super) fn folded(&self) -> Cow<'_, str> {
-        let longest = self.words.iter().max_by_key(|word| word.len());
+        let longest = self.filter.words().iter().max_by_key(|word| word.len());
         match longest {
             Some(word) if self.text.is_empty() => Cow::Borrowed(word),
             _ => fold(&self.text),
@@ -58,13 +56,13 @@ impl<'a> TextSearch<'a> {
 
     pub(super) fn condition<C: Dialect>(&self) -> Fragment<'_> {
         let name = (!self.text.is_empty()).then(|| {
-            if self.is_folded {
+            if self.filter.is_folded {
                 C::search_text_contains(&self.text)
             } else {
                 C::name_contains(&self.text)
             }
         });
-        let words = self.words.iter();
+        let words = self.filter.words().iter();
         let words = words.map(|word| C::search_text_contains(word).or(C::own_text_contains(word)));
         let conditions = name.into_iter().chain(words).reduce(Fragment::and);
         let condition = conditions.unwrap_or_else(|| Fragment::new("1 = 1"));

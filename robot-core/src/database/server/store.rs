@@ -34,14 +34,14 @@ use crate::{
         fragment::Fragment,
         refresher::Refresher,
         restore::restore,
-        schema::{Group, SearchTexts, summary, total, value_counts},
+        schema::{Group, own_text, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
             Grouping, Item, after_name, count, find, foreign_columns, has_nul, is_robot, last_id,
             page, unindexed,
         },
     },
-    model::{Definition, Entry, Field, Robot, RobotId},
+    model::{Definition, Entry, Field, Robot, RobotId, fold},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
@@ -165,10 +165,8 @@ async fn index<B: Backend>(
     robots: &[Robot],
 ) -> QueryResult<()> {
     for robot in robots {
-        let SearchTexts { name, own } = SearchTexts::of(definition, robot.values());
-        let update =
-            Fragment::new("UPDATE robots SET search_text = ").text(name.unwrap_or_default());
-        let update = match own {
+        let update = Fragment::new("UPDATE robots SET search_text = ").text(fold(robot.name()));
+        let update = match own_text(definition, |field| robot.value_of(field)) {
             Some(own) => update.sql(", own_text = ").text(own),
             None => update.sql(", own_text = NULL"),
         };

@@ -9,10 +9,10 @@ use crate::{
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
-        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
+        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, own_text, robots},
         statements::{last_id, now, unindexed},
     },
-    model::{Definition, Field, Member, Robot, ValidDraft},
+    model::{Definition, Field, Member, Robot, ValidDraft, fold},
 };
 use diesel::{connection::SimpleConnection, prelude::*, result::Error as DieselError};
 
@@ -140,8 +140,8 @@ pub(super) fn index_names(
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
         let texts = robots.iter().map(|robot| {
-            let texts = SearchTexts::of(definition, robot.values());
-            (robot.id().get(), texts.name, texts.own)
+            let own_text = own_text(definition, |field| robot.value_of(field));
+            (robot.id().get(), fold(robot.name()), own_text)
         });
         // One statement: FTS5 writes what it has collected at the end of each.
         let update = Fragment::new(

@@ -3,7 +3,7 @@
 use std::{mem, sync::Arc, time::Instant};
 
 use ::metrics::gauge;
-use diesel::{Connection, SqliteConnection};
+use diesel::Connection;
 
 use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
