@@ -10,6 +10,8 @@ use std::{
     str::FromStr,
 };
 
+use compact_str::{CompactString, format_compact};
+
 use super::parse_error::ParseError;
 
 /// The host names that a service accepts.
@@ -45,8 +47,8 @@ impl Hosts {
         match (self, host) {
             (Self::Any, _) | (_, None) => true,
             (Self::Only(names), Some(host)) => {
-                let name = without_port(host);
-                is_loopback(name) || names.iter().any(|known| known.is(name))
+                let name = without_port(host).parse::<HostName>();
+                name.is_ok_and(|name| name.is_loopback() || names.contains(&name))
             }
         }
     }
@@ -63,12 +65,14 @@ impl Hosts {
 /// # Ok::<(), robot_core::http::ParseError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostName(String);
+pub struct HostName(CompactString);
 
 impl HostName {
-    /// Compares names without regard to case and to a dot at the end.
-    fn is(&self, name: &str) -> bool {
-        self.0.eq_ignore_ascii_case(without_root(name))
+    /// Whether it is a loopback name or address.
+    fn is_loopback(&self) -> bool {
+        let address = self.0.trim_matches(['[', ']']).parse::<IpAddr>();
+        address.is_ok_and(|address| address.is_loopback())
+            || self.0.rsplit('.').next() == Some("localhost")
     }
 }
 
@@ -88,11 +92,13 @@ impl FromStr for HostName {
             .unwrap_or(text);
         if let Ok(address) = unbracketed.parse::<Ipv6Addr>() {
             // Browsers write addresses in this form.
-            return Ok(Self(format!("[{address}]")));
+            return Ok(Self(format_compact!("[{address}]")));
         }
-        let name = without_root(text);
-        if is_domain_name(name) {
-            Ok(Self(name.to_ascii_lowercase()))
+        // Without the dot of the root zone.
+        let mut name = CompactString::from(text.strip_suffix('.').unwrap_or(text));
+        if is_domain_name(&name) {
+            name.make_ascii_lowercase();
+            Ok(Self(name))
         } else {
             Err(ParseError(
                 format!(
@@ -123,36 +129,12 @@ fn is_domain_name(name: &str) -> bool {
         && (!ends_in_number || name.parse::<Ipv4Addr>().is_ok())
 }
 
-/// A name without the dot of the root zone at its end.
-fn without_root(name: &str) -> &str {
-    name.strip_suffix('.').unwrap_or(name)
-}
-
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         // In `[::1]` the last colon is part of the address.
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     }
-}
-
-fn is_loopback(name: &str) -> bool {
-    let address = match name
-        .strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'))
-    {
-        Some(address) => address.parse::<Ipv6Addr>().ok().map(IpAddr::from),
-        None => name.parse().ok(),
-    };
-    address.is_some_and(|address| address.is_loopback()) || is_below_localhost(name)
-}
-
-/// Whether this is a single name, without any other text, that ends in `localhost`.
-fn is_below_localhost(name: &str) -> bool {
-    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    let last_label = without_root(name).rsplit('.').next();
-    name.bytes().all(is_name_byte)
-        && last_label.is_some_and(|label| label.eq_ignore_ascii_case("localhost"))
 }
 
 #[cfg(test)]
