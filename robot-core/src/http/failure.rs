@@ -251,26 +251,21 @@ fn challenge(error: AccessError) -> String {
 /// Logs and counts a failure of the store, unless the client has caused it.
 pub(super) fn log(error: &Error, request_id: &RequestId) {
     count_error(error);
-    let (is_severe, text, cause) = match error {
-        Error::ReadOnly(cause) => (false, "a change was rejected", cause),
-        Error::Unavailable(cause) => (false, "the store is unavailable", cause),
+    let warn = |text, cause| tracing::warn!(%request_id, "{text}: {cause}");
+    let fail = |text, cause| tracing::error!(%request_id, "{text}: {cause}");
+    match error {
+        Error::ReadOnly(cause) => warn("a change was rejected", cause),
+        Error::Unavailable(cause) => warn("the store is unavailable", cause),
         Error::RestartRequired(cause) => {
-            let text = "a change was rejected, because a restart is required";
-            (false, text, cause)
+            warn(
+                "a change was rejected, because a restart is required",
+                cause,
+            );
         }
-        Error::DiskFull(cause) => (
-            true,
-            "the disk of the store is full; free space on it",
-            cause,
-        ),
-        Error::Unknown(cause) => (true, "the outcome of a write is unknown", cause),
-        Error::Store(cause) => (true, "the store failed", cause),
-        _ => return,
-    };
-    if is_severe {
-        tracing::error!(%request_id, "{text}: {cause}");
-    } else {
-        tracing::warn!(%request_id, "{text}: {cause}");
+        Error::DiskFull(cause) => fail("the disk of the store is full; free space on it", cause),
+        Error::Unknown(cause) => fail("the outcome of a write is unknown", cause),
+        Error::Store(cause) => fail("the store failed", cause),
+        _ => {}
     }
 }
 
