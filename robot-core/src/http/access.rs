@@ -107,7 +107,10 @@ impl Access {
             return Client::Anonymous(rules.anonymous);
         };
         let hash = hash(text);
-        match rules.find(&hash) {
+        // The comparison need not take constant time: its duration reveals at most how many leading
+        // characters of a hash are right, which does not help to find the 32 random bytes of a token.
+        let known = rules.tokens.iter().filter(|known| known.hash == hash);
+        match known.max_by_key(|known| known.permission) {
             Some(token) => Client::Known(token.permission, token.name.clone()),
             None => Client::Unknown(fingerprint(&hash)),
         }
@@ -135,17 +138,6 @@ impl Client {
             Self::Known(..) => Err(AccessError::Insufficient(needed)),
             Self::Unknown(_) => Err(AccessError::UnknownToken),
         }
-    }
-}
-
-impl Rules {
-    /// The token with this hash that permits most, if it is known.
-    ///
-    /// The comparison need not take constant time: its duration reveals at most how many leading
-    /// characters of a hash are right, which does not help to find the 32 random bytes of a token.
-    fn find(&self, hash: &str) -> Option<&AccessToken> {
-        let tokens = self.tokens.iter().filter(|known| known.hash == hash);
-        tokens.max_by_key(|known| known.permission)
     }
 }
 

@@ -143,12 +143,6 @@ impl AccessToken {
         self
     }
 
-    /// The name, if it has one.
-    #[must_use]
-    pub fn name(&self) -> Option<&TokenName> {
-        self.name.as_ref()
-    }
-
     /// The first 8 digits of the hash, by which a log identifies a token without revealing it:
     /// `sha256:1a2b3c4d`.
     ///
@@ -269,7 +263,7 @@ mod tests {
             assert!(written.starts_with(&format!("write:{name}:sha256:")));
             let parsed: AccessToken = written.parse().unwrap();
             assert_eq!(parsed, named);
-            assert_eq!(parsed.name().map(TokenName::as_str), Some(name));
+            assert_eq!(parsed.name.as_ref().map(TokenName::as_str), Some(name));
         }
     }
 
