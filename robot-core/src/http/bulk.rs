@@ -65,7 +65,7 @@ fn start(
             "This would change every robot; give at least one condition, such as id=1",
         ));
     }
-    if Conditions::of_change(call.headers())? != Conditions::default() {
+    if Conditions::of_change(call.headers)? != Conditions::default() {
         return Err(Failure::malformed(
             "If-Match and If-None-Match are about a single robot; send the request without them",
         ));

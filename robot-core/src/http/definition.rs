@@ -17,7 +17,7 @@ use crate::{
 /// `GET`: the document, with all properties of all fields.
 pub(super) fn get(call: &Call<'_>) -> Started {
     let definition = &call.definition;
-    let response = Conditions::of_read(call.headers())?
+    let response = Conditions::of_read(call.headers)?
         .reply(definition.revision(), || render::json(&**definition))?;
     Ok(Pending::ready(Ok(response)))
 }
@@ -25,7 +25,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let drops_values = call.arguments.flag("drop_values")?;
-    let conditions = Conditions::of_change(call.headers())?;
+    let conditions = Conditions::of_change(call.headers)?;
     let text = str::from_utf8(body).map_err(|error| {
         let byte = error.valid_up_to();
         Failure::malformed(format!("The body is not UTF-8 (at byte {byte})"))

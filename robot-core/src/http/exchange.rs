@@ -160,7 +160,7 @@ impl Exchange {
                 Method::POST | Method::PUT | Method::PATCH | Method::DELETE
             ),
         };
-        if is_read && !request_body::exceeds_limit(&self.head.headers) {
+        if is_read && headers::content_length(&self.head.headers) <= Some(BODY_LIMIT) {
             BodyMode::Whole
         } else {
             BodyMode::None
@@ -196,11 +196,11 @@ impl Exchange {
         self.start(|handler, call| match handler {
             Handler::Bodyless(handle) => handle(call),
             Handler::Whole(handle) => {
-                let body = request_body::check(call.headers(), body, BODY_LIMIT);
+                let body = request_body::check(call.headers, body, BODY_LIMIT);
                 handle(call, &body.map_err(Failure::Body)?)
             }
             Handler::Streamed(handle) => {
-                let body = request_body::check(call.headers(), body, usize::MAX);
+                let body = request_body::check(call.headers, body, usize::MAX);
                 handle(call, body.map(in_one_piece))
             }
         })
@@ -250,7 +250,7 @@ impl Exchange {
                 arguments: parameters.read(query, &definition, self.context.is_strict)?,
                 definition,
                 service: &self.service,
-                head: &self.head,
+                headers: &self.head.headers,
                 context: &self.context,
                 client: &self.client,
                 route,
@@ -324,7 +324,7 @@ fn options(call: &Call<'_>) -> Started {
     let allow = call.route.allow();
     let mut response = response::whole(StatusCode::NO_CONTENT, Vec::new());
     let headers = response.headers_mut();
-    if origin::find(call.headers(), &call.service.settings.origins).is_some() {
+    if origin::find(call.headers, &call.service.settings.origins).is_some() {
         response::set(headers, ACCESS_CONTROL_ALLOW_METHODS, allow.clone());
         let allowed = "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id";
         headers.insert(

@@ -39,26 +39,22 @@ pub(super) fn is_strict(headers: &HeaderMap) -> Option<bool> {
     Some(handling == "strict")
 }
 
-/// The value of a preference, if it is one of these.
+/// The value of a preference (RFC 7240), if it is one of these.
 pub(super) fn preferred(
     headers: &HeaderMap,
     name: &str,
     values: [&'static str; 2],
 ) -> Option<&'static str> {
     let preferences = value(headers, PREFER)?;
-    let sent = preference(&preferences, name)?;
-    let mut values = values.into_iter();
-    values.find(|value| value.eq_ignore_ascii_case(sent))
-}
-
-/// The value of the first preference with this name (RFC 7240), without its parameters.
-fn preference<'a>(preferences: &'a str, name: &str) -> Option<&'a str> {
-    split_unquoted(preferences, ',').find_map(|preference| {
+    // The first one with this name counts, without its parameters.
+    let sent = split_unquoted(&preferences, ',').find_map(|preference| {
         let preference = split_unquoted(preference, ';').next()?;
         let (found, value) = preference.split_once('=').unwrap_or((preference, ""));
         let is_found = found.trim().eq_ignore_ascii_case(name);
         is_found.then(|| value.trim().trim_matches('"'))
-    })
+    })?;
+    let mut values = values.into_iter();
+    values.find(|value| value.eq_ignore_ascii_case(sent))
 }
 
 /// The parts of a header value between separators that are not in quotation marks.

@@ -36,7 +36,7 @@ impl Reply {
             service: Arc::clone(call.service),
             definition: Arc::clone(&call.definition),
             behaviour: call.context.behaviour,
-            preferred: headers::preferred(call.headers(), "return", values),
+            preferred: headers::preferred(call.headers, "return", values),
             prefix: call.prefix(),
         }
     }

@@ -61,8 +61,3 @@ pub(super) fn check(
         _ => Ok(body),
     }
 }
-
-/// Whether `Content-Length` is greater than [`BODY_LIMIT`].
-pub(super) fn exceeds_limit(headers: &HeaderMap) -> bool {
-    content_length(headers).is_some_and(|length| length > BODY_LIMIT)
-}

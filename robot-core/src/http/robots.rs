@@ -156,7 +156,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     let behaviour = call.context.behaviour;
     let named = fields(&call.arguments, &call.definition)?;
     let fields = view(named, &call.definition, behaviour);
-    let conditions = Conditions::of_read(call.headers())?;
+    let conditions = Conditions::of_read(call.headers)?;
     let id = match call.id() {
         Ok(id) => id,
         Err(failure) => return Ok(Pending::ready(not_found(failure, behaviour))),
@@ -194,7 +194,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
 
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
-    let conditions = Conditions::of_change(call.headers())?;
+    let conditions = Conditions::of_change(call.headers)?;
     let read = draft_json::read(&call.definition, body, call.subject());
     let (draft, _) = read.map_err(Failure::Malformed)?;
     let id = call.id()?;
@@ -205,7 +205,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
 /// `PATCH /api/robots/{id}`. A patch without members changes nothing, the revision included.
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
-    let conditions = Conditions::of_change(call.headers())?;
+    let conditions = Conditions::of_change(call.headers)?;
     let changes = read_patch(call, body)?;
     let id = call.id()?;
     match changes {
@@ -216,7 +216,7 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 
 /// An error unless the content type is that of a patch.
 pub(super) fn check_patch_type(call: &Call<'_>) -> Result<(), Failure> {
-    let content_type = headers::value(call.headers(), CONTENT_TYPE).unwrap_or_default();
+    let content_type = headers::value(call.headers, CONTENT_TYPE).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default();
     if essence.trim().eq_ignore_ascii_case(PATCH_TYPE) {
         Ok(())
@@ -238,7 +238,7 @@ pub(super) fn read_patch(
 /// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
 /// early must not delete anything.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
-    let conditions = Conditions::of_change(call.headers())?;
+    let conditions = Conditions::of_change(call.headers)?;
     let id = call.id()?;
     let reply = Reply::to(call);
     if conditions.permit_all() {
@@ -258,10 +258,11 @@ fn update(
     conditions: Conditions,
     changes: Result<ValidChanges, Rejection>,
 ) -> Pending<HandlerResult> {
+    let catalogue = &call.service.catalogue;
     let changes = match changes {
         Ok(changes) => changes,
         Err(rejection) => {
-            let catalogue = Arc::clone(&call.service.catalogue);
+            let catalogue = Arc::clone(catalogue);
             return Pending::blocking(move || {
                 let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
                 conditions.permit_change(robot.revision())?;
@@ -271,10 +272,7 @@ fn update(
     };
     let reply = Reply::to(call);
     if conditions.permit_all() && !reply.needs_robot() {
-        let updated = call
-            .service
-            .catalogue
-            .start(Change::Update(id, None, changes));
+        let updated = catalogue.start(Change::Update(id, None, changes));
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
     let update = {

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
-use ::http::{HeaderMap, Method, request::Parts};
+use ::http::{HeaderMap, Method};
 use percent_encoding::percent_decode;
 
 use super::{
@@ -64,7 +64,7 @@ pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 /// A request to one route, for its handler.
 pub(super) struct Call<'a> {
     pub(super) service: &'a Arc<Service>,
-    pub(super) head: &'a Parts,
+    pub(super) headers: &'a HeaderMap,
     /// What the response follows from: behaviour, id of the request, preferences.
     pub(super) context: &'a ResponseContext,
     pub(super) client: &'a Client,
@@ -80,10 +80,6 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(super) fn headers(&self) -> &'a HeaderMap {
-        &self.head.headers
-    }
-
     /// The `{id}` of the path; an error if no robot can have it.
     pub(super) fn id(&self) -> Result<RobotId, Failure> {
         let text = String::from_utf8_lossy(self.parameter);

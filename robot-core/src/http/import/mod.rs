@@ -64,7 +64,7 @@ const IN_FLIGHT: usize = 256;
 /// `POST /api/robots/import`.
 pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
     let (query, columns) = Query::read(call)?;
-    let media_type = value(call.headers(), CONTENT_TYPE).unwrap_or_default();
+    let media_type = value(call.headers, CONTENT_TYPE).unwrap_or_default();
     let format = call
         .arguments
         .format()?
@@ -80,7 +80,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     } else {
         IMPORT_LIMIT
     };
-    let length = content_length(call.headers()).and_then(|length| length.try_into().ok());
+    let length = content_length(call.headers).and_then(|length| length.try_into().ok());
     if length.is_some_and(|length: u64| length > limit) {
         return Err(Failure::ImportTooLarge(limit));
     }
@@ -226,8 +226,13 @@ impl Report {
         let Err(error) = outcome.result else {
             return;
         };
-        self.has_name_conflict |= is_name_conflict(&error);
-        let is_stop = self.stop.is_none() && is_stop(&error);
+        if let ImportError::Store(Error::Rejected(violations)) = &error {
+            let mut violations = violations.iter();
+            self.has_name_conflict |= violations.any(|one| *one == Violation::NAME_TAKEN);
+        }
+        // The store or the connection failed, not a record or the content of the body.
+        let is_of_content = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
+        let is_stop = self.stop.is_none() && !is_of_content && !error.is_record_error();
         let failure = self.failure(error);
         let messages = failure.messages().into_iter();
         let messages = messages.map(|message| format!("{}: {message}", outcome.position));
@@ -286,13 +291,8 @@ impl Report {
                         their robots, on_conflict=replace";
             self.messages.push(hint.to_owned());
         }
-        let ImportCounts {
-            added,
-            replaced,
-            unchanged,
-            ..
-        } = self.counts.tried;
-        let is_anything_stored = added + replaced + unchanged > 0;
+        let tried = self.counts.tried;
+        let is_anything_stored = tried.added + tried.replaced + tried.unchanged > 0;
         let mut messages = self.messages;
         match (self.stop, self.first) {
             (Some((stop, reasons)), _) => {
@@ -321,23 +321,6 @@ fn failed(cause: Failure, messages: Vec<String>, data: Option<Box<RawValue>>) ->
         messages,
         data,
     }
-}
-
-/// Whether the error is that the name is taken.
-fn is_name_conflict(error: &ImportError) -> bool {
-    match error {
-        ImportError::Store(Error::Rejected(violations)) => {
-            let name_taken = Violation::NAME_TAKEN;
-            violations.iter().any(|one| *one == name_taken)
-        }
-        _ => false,
-    }
-}
-
-/// Whether the store or the connection failed, not a record or the content of the body.
-fn is_stop(error: &ImportError) -> bool {
-    let is_content_error = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
-    !is_content_error && !error.is_record_error()
 }
 
 /// How the client can import the rest.
