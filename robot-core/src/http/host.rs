@@ -47,8 +47,9 @@ impl Hosts {
         match (self, host) {
             (Self::Any, _) | (_, None) => true,
             (Self::Only(names), Some(host)) => {
-                let name = without_port(host).parse::<HostName>();
-                name.is_ok_and(|name| name.is_loopback() || names.contains(&name))
+                let name = without_port(host);
+                names.iter().any(|known| known.is(name))
+                    || name.parse().is_ok_and(|name: HostName| name.is_loopback())
             }
         }
     }
@@ -68,6 +69,11 @@ impl Hosts {
 pub struct HostName(CompactString);
 
 impl HostName {
+    /// Compares names without regard to case and to a dot at the end.
+    fn is(&self, name: &str) -> bool {
+        self.0.eq_ignore_ascii_case(without_root(name))
+    }
+
     /// Whether it is a loopback name or address.
     fn is_loopback(&self) -> bool {
         let address = self.0.trim_matches(['[', ']']).parse::<IpAddr>();
@@ -94,8 +100,7 @@ impl FromStr for HostName {
             // Browsers write addresses in this form.
             return Ok(Self(format_compact!("[{address}]")));
         }
-        // Without the dot of the root zone.
-        let mut name = CompactString::from(text.strip_suffix('.').unwrap_or(text));
+        let mut name = CompactString::from(without_root(text));
         if is_domain_name(&name) {
             name.make_ascii_lowercase();
             Ok(Self(name))
@@ -127,6 +132,11 @@ fn is_domain_name(name: &str) -> bool {
     name.len() <= 253
         && name.split('.').all(is_label)
         && (!ends_in_number || name.parse::<Ipv4Addr>().is_ok())
+}
+
+/// A name without the dot of the root zone at its end.
+fn without_root(name: &str) -> &str {
+    name.strip_suffix('.').unwrap_or(name)
 }
 
 fn without_port(host: &str) -> &str {
