@@ -60,7 +60,9 @@ struct Reads {
 }
 
 impl Reads {
+    /// A look-up on a thread that may block.
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        self.inline.moved.increment(1);
         self.pool.read(|connection| {
             let started = Instant::now();
             let robot = now(get(connection, id));

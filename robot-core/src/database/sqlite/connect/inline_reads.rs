@@ -42,7 +42,8 @@ pub(crate) struct InlineReads {
     connections: Box<[Mutex<Option<Reader>>]>,
     /// Look-ups since the start, or since the last slow one, up to [`FAST_READS`].
     fast: AtomicUsize,
-    moved: Counter,
+    /// Counts the look-ups on blocking threads.
+    pub(crate) moved: Counter,
 }
 
 impl InlineReads {
@@ -60,17 +61,6 @@ impl InlineReads {
     /// the connection, or if the query would wait for a lock or failed: a thread that may block then
     /// repeats it and reports the error.
     pub(crate) fn read<T>(
-        &self,
-        query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
-    ) -> Option<T> {
-        let value = self.try_read(query);
-        if value.is_none() {
-            self.moved.increment(1);
-        }
-        value
-    }
-
-    fn try_read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Option<T> {
