@@ -70,22 +70,23 @@ pub(super) trait Dialect: Execute {
         draft: &ValidDraft,
     ) -> impl Future<Output = QueryResult<i64>> + Send;
 
+    /// The function that returns the position of a text in another one.
+    const POSITION: &str = "instr";
+
+    /// The condition that SQL contains a text.
+    fn contains<'a>(sql: &str, text: &'a str) -> Fragment<'a> {
+        let position = Fragment::new(format!("{}({sql}, ", Self::POSITION));
+        position.text(text).sql(") > 0")
+    }
+
     /// The condition that a name contains a text.
     fn name_contains(text: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
+        Self::contains("robots.name", text)
     }
 
     /// The condition that a search text contains a folded text.
     fn search_text_contains(folded: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.search_text, ")
-            .text(folded)
-            .sql(") > 0")
-    }
-
-    /// The condition that the folded texts of own fields contain a folded text.
-    fn own_text_contains(folded: &str) -> Fragment<'_> {
-        let contains = Fragment::new("instr(coalesce(robots.own_text, ''), ");
-        contains.text(folded).sql(") > 0")
+        Self::contains("robots.search_text", folded)
     }
 
     /// Inserts robots with their ids, by one statement.

@@ -63,7 +63,10 @@ impl<'a> TextSearch<'a> {
             }
         });
         let words = self.filter.words().iter();
-        let words = words.map(|word| C::search_text_contains(word).or(C::own_text_contains(word)));
+        let words = words.map(|word| {
+            let own_text = C::contains("coalesce(robots.own_text, '')", word);
+            C::search_text_contains(word).or(own_text)
+        });
         let conditions = name.into_iter().chain(words).reduce(Fragment::and);
         let condition = conditions.unwrap_or_else(|| Fragment::new("1 = 1"));
         match self.unindexed.as_deref() {

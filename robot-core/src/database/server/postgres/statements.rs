@@ -89,24 +89,17 @@ impl Dialect for AsyncPgConnection {
             .await
     }
 
+    const POSITION: &str = "strpos";
+
     /// A name that contains a text also contains it folded.
     fn name_contains(text: &str) -> Fragment<'_> {
         let is_unindexed = Fragment::new("robots.search_text IS NULL");
-        let contains = Fragment::new("strpos(robots.name, ")
-            .text(text)
-            .sql(") > 0");
+        let contains = Self::contains("robots.name", text);
         may_contain(&fold(text)).or(is_unindexed).and(contains)
     }
 
     fn search_text_contains(folded: &str) -> Fragment<'_> {
-        let contains = Fragment::new("strpos(robots.search_text, ");
-        may_contain(folded).and(contains.text(folded).sql(") > 0"))
-    }
-
-    fn own_text_contains(folded: &str) -> Fragment<'_> {
-        Fragment::new("strpos(coalesce(robots.own_text, ''), ")
-            .text(folded)
-            .sql(") > 0")
+        may_contain(folded).and(Self::contains("robots.search_text", folded))
     }
 
     async fn insert_robots(
