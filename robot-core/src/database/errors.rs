@@ -10,9 +10,7 @@ pub(super) const INDEX: &str = "robots_index_";
 
 /// Whether a name is that of the index of an own field, or of its column.
 pub(super) fn is_of_index(name: &str) -> bool {
-    [UNIQUE, INDEX]
-        .iter()
-        .any(|prefix| name.starts_with(prefix))
+    name.starts_with(UNIQUE) || name.starts_with(INDEX)
 }
 
 /// Whether a statement violated a unique constraint.

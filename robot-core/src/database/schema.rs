@@ -120,7 +120,7 @@ pub(super) struct ChangedColumns<'a> {
     robot_type: Option<Option<&'a str>>,
     year: Option<Option<i64>>,
     search_text: Option<Option<Cow<'a, str>>>,
-    own_text: Option<Option<String>>,
+    pub(super) own_text: Option<Option<String>>,
 }
 
 impl<'a> DraftRow<'a> {
@@ -207,11 +207,6 @@ impl<'a> ChangedColumns<'a> {
             Some(None) => update.sql(", year = NULL"),
             Some(Some(year)) => update.sql(", year = ").number(year),
         }
-    }
-
-    #[cfg(feature = "postgres")]
-    pub(super) fn sets_own_text(&self) -> bool {
-        self.own_text.is_some()
     }
 
     /// Whether a value is removed.

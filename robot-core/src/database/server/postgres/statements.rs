@@ -238,7 +238,7 @@ pub(super) async fn update_free(
         };
         Some(Update {
             id: id.get(),
-            sets_own_text: columns.sets_own_text(),
+            sets_own_text: columns.own_text.is_some(),
             columns,
             merges,
             own,
