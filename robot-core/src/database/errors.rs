@@ -69,12 +69,3 @@ pub(super) fn classify(
         error => Error::store(error),
     }
 }
-
-/// Whether an error, or one that caused it, has a message with one of these parts: some backends
-/// report error codes only in the message, and setup errors are wrapped.
-pub(super) fn has_message(error: &(dyn std::error::Error + 'static), parts: &[&str]) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|cause| {
-        let message = cause.to_string();
-        parts.iter().any(|part| message.contains(part))
-    })
-}

@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::{
     backend::Backend,
-    errors::{is_processed, is_unknown},
+    errors::{Meaning, meaning},
     kind::Kind,
 };
 use crate::metrics::Counted;
@@ -112,8 +112,8 @@ impl<B: Backend> Connection<B> {
 
     /// Whether the connection was lost at an error.
     pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
-        if is_processed(error) || is_unknown(error) {
-            return is_unknown(error);
+        if meaning(error) == Some(Meaning::Unknown) {
+            return true;
         }
         let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
         !matches!(ping, Ok(Ok(())))

@@ -5,46 +5,61 @@ use diesel::{
     result::{DatabaseErrorKind, Error as DieselError},
 };
 
-use super::connect_error::{ConnectError, ConnectFailure};
-use crate::{
-    catalogue::Error,
-    database::errors::{self, has_message},
-};
+use super::connect_error::{ConnectError, ConnectFailure, causes};
+use crate::{catalogue::Error, database::errors};
 
 /// The message when another process migrates the tables for too long.
 pub(super) const MIGRATING: &str = "another process is migrating the tables";
 
-/// Messages of retryable errors other than conflicts: waits that were too long, and role changes.
-const TRANSIENT: &[&str] = &[
+/// What the error of a statement means, beyond what Diesel says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// The transaction conflicted with another one and may succeed if it is repeated: a deadlock, or a commit that a
+    /// cluster rejected.
+    Conflict,
+    /// A wait was too long, or the server is not ready.
+    Busy,
+    /// The server rejects writes, and another one may accept them: roles change in a failover.
+    ReadOnly,
+    /// The server's disk is full, or a quota is reached.
+    DiskFull,
+    /// The statement may have taken effect.
+    Unknown,
+}
+
+/// Parts of messages. The first one decides.
+const MESSAGES: &[(&str, Meaning)] = &[
+    // MariaDB's 1180: a cluster may have split during a commit.
+    ("during COMMIT", Meaning::Unknown),
     // PostgreSQL: 55P03, 57014.
-    "canceling statement due to lock timeout",
-    "canceling statement due to statement timeout",
-    // MariaDB and MySQL: 1205, 1047, 1969 and 3024, 1290.
-    "Lock wait timeout exceeded",
-    "WSREP has not yet prepared node",
-    "maximum statement execution time exceeded",
-    "max_statement_time exceeded",
-    "read-only option",
-    MIGRATING,
-];
-
-/// Messages of conflicts with other transactions: PostgreSQL's 40P01, MariaDB's and MySQL's 1020 and, at a commit, 1213.
-const CONFLICTS: &[&str] = &[
-    "deadlock detected",
-    "Record has changed since last read",
-    "Deadlock found when trying to get lock",
-];
-
-/// Parts of the messages about a full disk, or a quota that is reached: PostgreSQL's 53100, and
-/// MariaDB's and MySQL's 1021, 1026, 1030 and 3.
-const FULL: &[&str] = &[
-    "No space left on device",
-    "Disk quota exceeded",
-    "Disk full (",
+    ("canceling statement due to lock timeout", Meaning::Busy),
+    (
+        "canceling statement due to statement timeout",
+        Meaning::Busy,
+    ),
+    // MariaDB and MySQL: 1205, 1047, 1969 and 3024.
+    ("Lock wait timeout exceeded", Meaning::Busy),
+    ("WSREP has not yet prepared node", Meaning::Busy),
+    ("maximum statement execution time exceeded", Meaning::Busy),
+    ("max_statement_time exceeded", Meaning::Busy),
+    (MIGRATING, Meaning::Busy),
+    // MariaDB and MySQL: 1290.
+    ("read-only option", Meaning::ReadOnly),
+    // PostgreSQL's 40P01, and MariaDB's and MySQL's 1020 and, at a commit, 1213.
+    ("deadlock detected", Meaning::Conflict),
+    ("Record has changed since last read", Meaning::Conflict),
+    ("Deadlock found when trying to get lock", Meaning::Conflict),
+    // PostgreSQL's 53100, and MariaDB's and MySQL's 1021, 1026, 1030, 3 and 1114.
+    ("No space left on device", Meaning::DiskFull),
+    ("Disk quota exceeded", Meaning::DiskFull),
+    ("Disk full (", Meaning::DiskFull),
+    ("' is full", Meaning::DiskFull),
     // Whatever the language of the system: ENOSPC and EDQUOT on Linux.
-    "Got error 28 ",
-    "errno: 28 ",
-    "errno: 122 ",
+    ("Got error 28 ", Meaning::DiskFull),
+    ("errno: 28 ", Meaning::DiskFull),
+    ("errno: 122 ", Meaning::DiskFull),
+    // MariaDB's 1317, as 1180.
+    ("Query execution was interrupted", Meaning::Unknown),
 ];
 
 /// During the set-up of a connection, an error that a retry does not resolve means that the server must be
@@ -67,92 +82,35 @@ impl From<ConnectionError> for ConnectError {
 
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
-    errors::classify(error, |error| is_transient(error), is_disk_full)
-}
-
-/// The message of an error without a kind. Those of other kinds may quote a name: MariaDB quotes the one
-/// that is taken.
-fn message_without_name(error: &DieselError) -> Option<&str> {
-    match error {
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            Some(information.message())
-        }
-        _ => None,
-    }
-}
-
-/// Whether the server's disk is full.
-fn is_disk_full(error: &DieselError) -> bool {
-    let Some(message) = message_without_name(error) else {
-        return false;
-    };
-    // MariaDB and MySQL: 1114.
-    let is_table_full = message.starts_with("The table '") && message.ends_with("' is full");
-    is_table_full || FULL.iter().any(|part| message.contains(part))
+    errors::classify(
+        error,
+        |error| is_transient(error),
+        |error| meaning(error) == Some(Meaning::DiskFull),
+    )
 }
 
 /// Whether a retry may succeed.
 pub(super) fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
-    let is_transient_kind = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(
-            cause.downcast_ref(),
-            Some(DieselError::DatabaseError(
-                DatabaseErrorKind::SerializationFailure
-                    | DatabaseErrorKind::ReadOnlyTransaction
-                    | DatabaseErrorKind::ClosedConnection,
-                _
-            ))
-        )
-    };
-    let mut causes = std::iter::successors(Some(error), |error| error.source());
-    causes.any(is_transient_kind) || has_message(error, TRANSIENT) || has_message(error, CONFLICTS)
+    let mut meanings = causes(error).filter_map(meaning);
+    meanings.any(|one| matches!(one, Meaning::Conflict | Meaning::Busy | Meaning::ReadOnly))
 }
 
-/// Whether the server rejects writes, and another one may accept them: roles change in a failover.
-pub(super) fn is_read_only(error: &DieselError) -> bool {
-    match error {
-        DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _) => true,
-        error => {
-            message_without_name(error).is_some_and(|message| message.contains("read-only option"))
+/// The meaning of an error, without that of its causes.
+pub(super) fn meaning(error: &(dyn std::error::Error + 'static)) -> Option<Meaning> {
+    let message = match error.downcast_ref() {
+        Some(DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => {
+            return Some(Meaning::Conflict);
         }
-    }
-}
-
-/// Whether the transaction conflicted with another one and may succeed if it is repeated: a deadlock, or
-/// a commit that a cluster rejected.
-pub(super) fn is_conflict(error: &DieselError) -> bool {
-    match error {
-        DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
-        error => message_without_name(error)
-            .is_some_and(|message| CONFLICTS.iter().any(|part| message.contains(part))),
-    }
-}
-
-/// Whether the server has processed a statement that failed, and so has changed nothing. Otherwise it has changed
-/// nothing if the connection still works, unless [`is_unknown`].
-pub(super) fn is_processed(error: &DieselError) -> bool {
-    matches!(
-        error,
-        // An error of the catalogue.
-        DieselError::QueryBuilderError(_)
-            | DieselError::DatabaseError(
-                DatabaseErrorKind::UniqueViolation
-                    | DatabaseErrorKind::CheckViolation
-                    | DatabaseErrorKind::NotNullViolation,
-                _
-            )
-    )
-}
-
-/// Whether a statement that failed may have taken effect.
-pub(super) fn is_unknown(error: &DieselError) -> bool {
-    match error {
-        DieselError::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => true,
-        // MariaDB's 1180 and 1317: a cluster may have split during a commit.
-        error => message_without_name(error).is_some_and(|message| {
-            message.contains("during COMMIT") || message == "Query execution was interrupted"
-        }),
-    }
+        Some(DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _)) => {
+            return Some(Meaning::ReadOnly);
+        }
+        None | Some(DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)) => error.to_string(),
+        // The message may quote a name: MariaDB quotes the one that is taken.
+        Some(_) => return None,
+    };
+    let mut messages = MESSAGES.iter();
+    let found = messages.find(|(part, _)| message.contains(part));
+    found.map(|(_, meaning)| *meaning)
 }
 
 #[cfg(test)]
@@ -162,22 +120,15 @@ mod tests {
     #[test]
     fn duplicate_key_error_quoting_a_message_is_not_transient() {
         let error = |kind, message: String| DieselError::DatabaseError(kind, Box::new(message));
-        for name in TRANSIENT.iter().chain(CONFLICTS) {
+        for (name, _) in MESSAGES {
             let message = format!("Duplicate entry '{name}' for key 'robots_name'");
             let taken = error(DatabaseErrorKind::UniqueViolation, message);
-            assert!(!is_read_only(&taken), "{name}");
-            assert!(matches!(classify(taken), Error::Rejected(_)), "{name}");
-        }
-        for name in FULL.iter().chain(&["The table 'robots' is full"]) {
-            let message = format!("{name}' for key 'robots_name'");
-            let taken = error(DatabaseErrorKind::UniqueViolation, message);
+            assert_eq!(meaning(&taken), None, "{name}");
             assert!(matches!(classify(taken), Error::Rejected(_)), "{name}");
         }
         let message = "The server is running with the --read-only option so it cannot execute this";
-        assert!(is_read_only(&error(
-            DatabaseErrorKind::Unknown,
-            message.to_owned()
-        )));
+        let read_only = error(DatabaseErrorKind::Unknown, message.to_owned());
+        assert_eq!(meaning(&read_only), Some(Meaning::ReadOnly));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use super::{
     backend::Backend,
     connection::Connection,
     connector::{Connector, NoAnswer},
-    errors::{classify, is_conflict, is_read_only},
+    errors::{Meaning, classify, meaning},
     kind::Kind,
 };
 use crate::{
@@ -102,7 +102,7 @@ pub(super) enum Failure {
 impl Failure {
     /// The meaning of an error of the server.
     fn of(error: DieselError) -> Self {
-        let is_conflict = is_conflict(&error);
+        let is_conflict = meaning(&error) == Some(Meaning::Conflict);
         // Localized messages have no specific kind, so an unknown error may be a deadlock. A taken id was
         // assigned by the server itself. Both are repeated.
         let is_unexplained = matches!(
@@ -317,7 +317,7 @@ impl<B: Backend> Pool<B> {
                 }));
             }
         };
-        if is_read_only(&error) {
+        if meaning(&error) == Some(Meaning::ReadOnly) {
             self.connector.replace_demoted();
         }
         if connection.is_lost(&error).await {

@@ -16,7 +16,7 @@ use super::{
     changes::{Changes, apply_all},
     connection::Connection,
     connector::Connector,
-    errors::is_read_only,
+    errors::{Meaning, meaning},
     kind::Kind,
     lookups::Lookups,
     pool::Pool,
@@ -200,7 +200,7 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, paus
         let indexed = index(connection.inner(), &definition, &robots).await;
         match connection.end(indexed).await {
             // As an error, it would replace the connections.
-            Err(error) if is_read_only(&error) => {
+            Err(error) if meaning(&error) == Some(Meaning::ReadOnly) => {
                 pause.set(Instant::now() + READ_ONLY_PAUSE);
                 Ok(())
             }

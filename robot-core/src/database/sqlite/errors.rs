@@ -2,10 +2,7 @@
 
 use diesel::result::Error as DieselError;
 
-use crate::{
-    catalogue::Error,
-    database::errors::{self, has_message},
-};
+use crate::{catalogue::Error, database::errors};
 
 /// A file that is damaged.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +54,15 @@ pub(super) fn is_damaged(error: &(dyn std::error::Error + 'static)) -> bool {
 /// Whether the disk is full: `SQLITE_FULL`.
 pub(super) fn is_disk_full(error: &(dyn std::error::Error + 'static)) -> bool {
     has_message(error, &["database or disk is full"])
+}
+
+/// Whether an error, or one that caused it, has a message with one of these parts: Diesel reports codes only in
+/// the message, and setup errors are wrapped.
+fn has_message(error: &(dyn std::error::Error + 'static), parts: &[&str]) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|cause| {
+        let message = cause.to_string();
+        parts.iter().any(|part| message.contains(part))
+    })
 }
 
 #[cfg(test)]
