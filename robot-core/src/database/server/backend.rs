@@ -20,9 +20,10 @@ use crate::{
     model::{Definition, RobotId, ValidChanges, ValidDraft},
 };
 use diesel::QueryResult;
+use diesel_async::AsyncConnection;
 
 /// A connection to a kind of database server.
-pub(super) trait Backend: Dialect + 'static {
+pub(super) trait Backend: ServerDialect + AsyncConnection + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
 
@@ -38,39 +39,15 @@ pub(super) trait Backend: Dialect + 'static {
     /// What the operator can do about a server whose TLS does not fit the URL.
     const TLS_REMEDY: &'static str;
 
-    /// Begins a transaction that reads the database as it is at one moment.
-    const BEGIN_SNAPSHOT: &'static str;
-
-    /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
-    const INSERTS_BY_ONE_STATEMENT: bool;
-
-    /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
-    const NEEDS_SAVEPOINTS: bool;
-
+    /// The timeout is that of the catalogue.
     fn parse(url: &str, timeout: Duration) -> Result<Self::Url, UrlError>;
 
-    /// Connects, and sets what the catalogue relies on. Statements that take long are logged.
-    fn connect(
-        url: &Self::Url,
-        timeout: Duration,
-        slow_statement: Duration,
-    ) -> impl Future<Output = Result<Self, ConnectError>> + Send;
+    /// Connects, and sets what the catalogue relies on.
+    fn connect(url: &Self::Url) -> impl Future<Output = Result<Self, ConnectError>> + Send;
 
-    /// As `connect`. Also checks what is between the server and this program.
-    fn connect_first(
-        url: &Self::Url,
-        timeout: Duration,
-        slow_statement: Duration,
-    ) -> impl Future<Output = Result<Self, ConnectError>> + Send {
-        Self::connect(url, timeout, slow_statement)
-    }
-
-    /// Checks the settings that a session cannot change.
-    fn check_settings(&mut self) -> impl Future<Output = Result<(), ConnectError>> + Send;
-
-    /// If changes of tables are no part of transactions: the SQL that locks out other processes that change
-    /// tables, and the SQL that unlocks.
-    const TABLE_LOCK: Option<(&'static str, &'static str)>;
+    /// As `connect`. Also checks what is between the server and this program, and the settings that a session
+    /// cannot change.
+    fn connect_first(url: &Self::Url) -> impl Future<Output = Result<Self, ConnectError>> + Send;
 
     /// Prepares the tables. Blocks the thread, which the runtime of the connection must not need.
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError>;
@@ -82,6 +59,22 @@ pub(super) trait Backend: Dialect + 'static {
         kind: Kind,
         timeout: Duration,
     ) -> impl Future<Output = QueryResult<()>> + Send;
+}
+
+/// The statements that differ between kinds of servers, beyond those of every database.
+pub(super) trait ServerDialect: Dialect {
+    /// Begins a transaction that reads the database as it is at one moment.
+    const BEGIN_SNAPSHOT: &'static str;
+
+    /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
+    const INSERTS_BY_ONE_STATEMENT: bool;
+
+    /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
+    const NEEDS_SAVEPOINTS: bool;
+
+    /// If changes of tables are no part of transactions: the SQL that locks out other processes that change
+    /// tables, and the SQL that unlocks.
+    const TABLE_LOCK: Option<(&'static str, &'static str)>;
 
     /// Inserts robots, except those with values that others have, and returns the new ids in the order of
     /// the drafts. If this takes several statements, the last one begins before the deadline.

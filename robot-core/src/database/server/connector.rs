@@ -26,6 +26,7 @@ use crate::{
     database::{
         define::{KnownDefinition, create_indexes, drop_indexes},
         locks::lock,
+        slow_statements::stopwatch,
     },
     metrics::{CONNECTS, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
@@ -153,9 +154,7 @@ impl<B: Backend> Connector<B> {
     async fn prepare(&self) -> Result<(), OpenError> {
         let mut is_prepared = self.is_prepared.lock().await;
         if !*is_prepared {
-            let connected = B::connect_first(&self.url, self.timeout, self.slow_statement);
-            let mut connection = self.in_time(connected).await?;
-            self.in_time(connection.check_settings()).await?;
+            let connection = self.in_time(B::connect_first(&self.url)).await?;
             let (name, preparation) = (self.name.clone(), self.preparation);
             let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
             let mut connection = timeout(MIGRATION_LIMIT, prepared)
@@ -194,22 +193,23 @@ impl<B: Backend> Connector<B> {
     }
 
     async fn establish(&self) -> Result<B, OpenError> {
-        let connected = B::connect(&self.url, self.timeout, self.slow_statement);
-        self.in_time(connected).await
+        self.in_time(B::connect(&self.url)).await
     }
 
-    /// What a server has answered, unless it takes too long.
-    async fn in_time<T>(
+    /// A connection, unless it takes too long. Its statements that take long are logged.
+    async fn in_time(
         &self,
-        answered: impl Future<Output = Result<T, ConnectError>>,
-    ) -> Result<T, OpenError> {
-        let answered = timeout(CONNECT_LIMIT, answered).await;
-        let answered = answered.map_err(|_| self.unreachable(NoAnswer))?;
-        answered.map_err(|ConnectError(failure, cause)| match failure {
+        connected: impl Future<Output = Result<B, ConnectError>>,
+    ) -> Result<B, OpenError> {
+        let connected = timeout(CONNECT_LIMIT, connected).await;
+        let connected = connected.map_err(|_| self.unreachable(NoAnswer))?;
+        let mut connection = connected.map_err(|ConnectError(failure, cause)| match failure {
             ConnectFailure::Unreachable => self.unreachable(cause),
             ConnectFailure::Refused => self.unusable(cause.into(), B::REMEDY),
             ConnectFailure::Tls => self.unusable(cause.into(), B::TLS_REMEDY),
-        })
+        })?;
+        connection.set_instrumentation(stopwatch(self.slow_statement));
+        Ok(connection)
     }
 
     /// The error for a database that cannot be used.

@@ -1,18 +1,13 @@
 //! Connections to MariaDB and MySQL and their settings.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use diesel::{QueryResult, connection::SimpleConnection};
 use diesel_async::{
-    AsyncConnection, AsyncMysqlConnection, SimpleAsyncConnection,
-    async_connection_wrapper::AsyncConnectionWrapper,
+    AsyncMysqlConnection, SimpleAsyncConnection, async_connection_wrapper::AsyncConnectionWrapper,
 };
 
-use super::{
-    migrations::{CHANGE_TRIGGER, TABLE_LOCK},
-    statements,
-    url::MysqlUrl,
-};
+use super::{migrations::CHANGE_TRIGGER, url::MysqlUrl};
 use crate::{
     catalogue::Preparation,
     database::{
@@ -23,9 +18,7 @@ use crate::{
             connect_error::{ConnectError, ConnectFailure, UrlError},
             kind::{Kind, SCAN_FACTOR, whole_seconds},
         },
-        slow_statements::stopwatch,
     },
-    model::{Definition, ValidDraft},
 };
 
 impl Backend for AsyncMysqlConnection {
@@ -41,31 +34,19 @@ impl Backend for AsyncMysqlConnection {
     const TLS_REMEDY: &'static str =
         "check ssl_mode and ssl_ca in the URL, and the certificate of the server";
 
-    const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-
-    const INSERTS_BY_ONE_STATEMENT: bool = false;
-
-    const NEEDS_SAVEPOINTS: bool = false;
-
-    const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
-
-    fn parse(url: &str, _: Duration) -> Result<MysqlUrl, UrlError> {
-        MysqlUrl::parse(url)
+    fn parse(url: &str, timeout: Duration) -> Result<MysqlUrl, UrlError> {
+        MysqlUrl::parse(url, timeout)
     }
 
-    async fn connect(
-        url: &MysqlUrl,
-        timeout: Duration,
-        slow_statement: Duration,
-    ) -> Result<Self, ConnectError> {
+    async fn connect(url: &MysqlUrl) -> Result<Self, ConnectError> {
         let mut connection = Self::try_from(url.connect().await?).await?;
-        set_up(&mut connection, timeout).await?;
-        connection.set_instrumentation(stopwatch(slow_statement));
+        set_up(&mut connection, url.timeout).await?;
         Ok(connection)
     }
 
-    async fn check_settings(&mut self) -> Result<(), ConnectError> {
-        let collations = self.texts(
+    async fn connect_first(url: &MysqlUrl) -> Result<Self, ConnectError> {
+        let mut connection = Self::connect(url).await?;
+        let collations = connection.texts(
             "SELECT collation_name FROM information_schema.collations
          WHERE collation_name IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')",
         );
@@ -76,7 +57,7 @@ impl Backend for AsyncMysqlConnection {
         }
         // A commit waits for the disk with 1, and with MariaDB's 3; but not completely if a binary log is
         // not synced.
-        let may_lose = self.texts(
+        let may_lose = connection.texts(
             "SELECT CONCAT('innodb_flush_log_at_trx_commit = ', @@innodb_flush_log_at_trx_commit,
                        ', log_bin = ', @@log_bin, ', sync_binlog = ', @@sync_binlog)
          FROM DUAL WHERE @@innodb_flush_log_at_trx_commit NOT IN (1, 3)
@@ -87,7 +68,7 @@ impl Backend for AsyncMysqlConnection {
                 "the database server has {settings}: a power cut may lose acknowledged writes"
             );
         }
-        Ok(())
+        Ok(connection)
     }
 
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError> {
@@ -117,15 +98,6 @@ impl Backend for AsyncMysqlConnection {
              /*M!100300 , SESSION innodb_lock_wait_timeout = {seconds} */"
         ))
         .await
-    }
-
-    async fn insert_all(
-        &mut self,
-        definition: &Definition,
-        drafts: &[&ValidDraft],
-        deadline: Instant,
-    ) -> QueryResult<Vec<Option<i64>>> {
-        statements::insert_all(self, definition, drafts, deadline).await
     }
 }
 
@@ -169,9 +141,9 @@ mod tests {
     use crate::conformance::scratch_database;
 
     async fn settings() -> Vec<String> {
-        let url = MysqlUrl::parse(&scratch_database("TEST_MYSQL_URL")).unwrap();
         let timeout = Duration::from_millis(1500);
-        let connected = AsyncMysqlConnection::connect(&url, timeout, timeout).await;
+        let url = MysqlUrl::parse(&scratch_database("TEST_MYSQL_URL"), timeout).unwrap();
+        let connected = AsyncMysqlConnection::connect(&url).await;
         let mut connection = connected.unwrap();
         let names = [
             "tx_isolation",

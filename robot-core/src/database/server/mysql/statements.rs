@@ -9,6 +9,7 @@ use std::{
 use diesel::QueryResult;
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
+use super::migrations::TABLE_LOCK;
 use crate::{
     catalogue::Error,
     database::{
@@ -20,7 +21,7 @@ use crate::{
         execute::impl_execute,
         fragment::Fragment,
         schema::{DraftRow, ENTRY, RobotRow, robots},
-        server::backend::check_deadline,
+        server::backend::{ServerDialect, check_deadline},
         statements::select,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
@@ -170,24 +171,34 @@ fn own_value(field: Field) -> String {
     }
 }
 
-/// Inserts robots, except those with values that others have, in the transaction of the caller.
-pub(super) async fn insert_all(
-    connection: &mut AsyncMysqlConnection,
-    definition: &Definition,
-    drafts: &[&ValidDraft],
-    deadline: Instant,
-) -> QueryResult<Vec<Option<i64>>> {
-    let mut ids = Vec::new();
-    for drafts in drafts.chunks(ROWS) {
-        check_deadline(deadline)?;
-        match insert(connection, definition, drafts).await {
-            Err(error) if is_taken(&error) => {
-                ids.extend(insert_free(connection, definition, drafts).await?);
+impl ServerDialect for AsyncMysqlConnection {
+    const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+
+    const INSERTS_BY_ONE_STATEMENT: bool = false;
+
+    const NEEDS_SAVEPOINTS: bool = false;
+
+    const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
+
+    /// In the transaction of the caller.
+    async fn insert_all(
+        &mut self,
+        definition: &Definition,
+        drafts: &[&ValidDraft],
+        deadline: Instant,
+    ) -> QueryResult<Vec<Option<i64>>> {
+        let mut ids = Vec::new();
+        for drafts in drafts.chunks(ROWS) {
+            check_deadline(deadline)?;
+            match insert(self, definition, drafts).await {
+                Err(error) if is_taken(&error) => {
+                    ids.extend(insert_free(self, definition, drafts).await?);
+                }
+                inserted => ids.extend(inserted?.map(Some)),
             }
-            inserted => ids.extend(inserted?.map(Some)),
         }
+        Ok(ids)
     }
-    Ok(ids)
 }
 
 /// Inserts the robots whose names are free. Without a savepoint: in a cluster, a conflict rolls back the whole

@@ -1,6 +1,6 @@
 //! URLs of MariaDB and MySQL, and connections to their servers.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, SslOpts};
 
@@ -22,6 +22,8 @@ pub(in crate::database::server) struct MysqlUrl {
     /// Without TLS.
     options: OptsBuilder,
     tls: Tls,
+    /// That of the catalogue.
+    pub(super) timeout: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +37,10 @@ enum Tls {
 
 impl MysqlUrl {
     /// Parses a URL.
-    pub(in crate::database::server) fn parse(url: &str) -> Result<Self, UrlError> {
+    pub(in crate::database::server) fn parse(
+        url: &str,
+        timeout: Duration,
+    ) -> Result<Self, UrlError> {
         let parts = UrlParts::parse(url, "ssl_mode ssl-mode ssl_ca ssl-ca socket unix_socket")?;
         let mode = parts.value("ssl_mode").or(parts.value("ssl-mode"));
         let mode = mode.map(|mode| mode.to_lowercase());
@@ -59,6 +64,7 @@ impl MysqlUrl {
         // The driver keeps the brackets of an IPv6 address, but it does not connect to it.
         let host = options.ip_or_hostname().trim_matches(['[', ']']).to_owned();
         Ok(Self {
+            timeout,
             tls: if socket.is_some() { Tls::Disabled } else { tls },
             options: OptsBuilder::from_opts(options)
                 .ip_or_hostname(host)
@@ -125,9 +131,9 @@ mod tests {
 
     /// Host, socket and TLS, or the error.
     fn summary(address: &str) -> String {
-        match MysqlUrl::parse(&format!("mysql://{address}")) {
+        match MysqlUrl::parse(&format!("mysql://{address}"), Duration::ZERO) {
             Err(error) => error.to_string(),
-            Ok(MysqlUrl { options, tls }) => {
+            Ok(MysqlUrl { options, tls, .. }) => {
                 let options = Opts::from(options);
                 assert_eq!((options.user(), options.pass()), (Some("u@"), Some("p/")));
                 assert_eq!(options.db_name(), Some("d "));

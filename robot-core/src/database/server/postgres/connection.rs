@@ -1,18 +1,15 @@
 //! Connections to PostgreSQL and their settings.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
 use diesel::{QueryResult, connection::SimpleConnection, dsl::sql, sql_types::Text};
 use diesel_async::{
-    AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
+    AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
 };
 use tokio_postgres::Client;
 
-use super::{migrations::SEARCH_INDEX, pooler, statements, url::PostgresUrl};
+use super::{migrations::SEARCH_INDEX, pooler, url::PostgresUrl};
 use crate::{
     catalogue::Preparation,
     database::{
@@ -22,9 +19,7 @@ use crate::{
             connect_error::{ConnectError, ConnectFailure, UrlError},
             kind::Kind,
         },
-        slow_statements::stopwatch,
     },
-    model::{Definition, RobotId, ValidChanges, ValidDraft},
 };
 
 impl Backend for AsyncPgConnection {
@@ -40,39 +35,21 @@ impl Backend for AsyncPgConnection {
     const TLS_REMEDY: &'static str =
         "check sslmode and sslrootcert in the URL, and the certificate of the server";
 
-    const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
-    const INSERTS_BY_ONE_STATEMENT: bool = true;
-
-    const NEEDS_SAVEPOINTS: bool = true;
-
-    const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
-
     fn parse(url: &str, timeout: Duration) -> Result<PostgresUrl, UrlError> {
         PostgresUrl::parse(url, timeout)
     }
 
-    async fn connect(
-        url: &PostgresUrl,
-        timeout: Duration,
-        slow_statement: Duration,
-    ) -> Result<Self, ConnectError> {
-        set_up(url.connect().await?, timeout, slow_statement).await
+    async fn connect(url: &PostgresUrl) -> Result<Self, ConnectError> {
+        set_up(url.connect().await?, url.timeout).await
     }
 
-    async fn connect_first(
-        url: &PostgresUrl,
-        timeout: Duration,
-        slow_statement: Duration,
-    ) -> Result<Self, ConnectError> {
-        set_up(pooler::connect(url).await?, timeout, slow_statement).await
-    }
-
-    async fn check_settings(&mut self) -> Result<(), ConnectError> {
+    async fn connect_first(url: &PostgresUrl) -> Result<Self, ConnectError> {
+        let mut connection = set_up(pooler::connect(url).await?, url.timeout).await?;
         let settings = sql::<(Text, Text)>(
             "SELECT current_setting('server_encoding'), current_setting('fsync')",
         );
-        let (encoding, fsync): (String, String) = settings.get_result(self).await?;
+        let settings = settings.get_result(&mut connection).await?;
+        let (encoding, fsync): (String, String) = settings;
         if encoding != "UTF8" {
             return Err(ConnectError(
                 ConnectFailure::Refused,
@@ -84,7 +61,7 @@ impl Backend for AsyncPgConnection {
                 "the database server has fsync = off: a power cut may lose acknowledged writes"
             );
         }
-        Ok(())
+        Ok(connection)
     }
 
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError> {
@@ -106,31 +83,10 @@ impl Backend for AsyncPgConnection {
         ))
         .await
     }
-
-    async fn insert_all(
-        &mut self,
-        definition: &Definition,
-        drafts: &[&ValidDraft],
-        _: Instant,
-    ) -> QueryResult<Vec<Option<i64>>> {
-        statements::insert_all(self, definition, drafts).await
-    }
-
-    async fn update_free(
-        &mut self,
-        definition: &Definition,
-        updates: BTreeMap<RobotId, &ValidChanges>,
-    ) -> QueryResult<HashSet<RobotId>> {
-        statements::update_free(self, definition, updates).await
-    }
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server, database and role are.
-async fn set_up(
-    client: Client,
-    timeout: Duration,
-    slow_statement: Duration,
-) -> Result<AsyncPgConnection, ConnectError> {
+async fn set_up(client: Client, timeout: Duration) -> Result<AsyncPgConnection, ConnectError> {
     let mut connection = AsyncPgConnection::try_from(client).await?;
     let timeout = timeout.as_millis();
     // A random page costs 1.1: with the default of 4, which is for hard disks, the planner parses the own values
@@ -150,7 +106,6 @@ async fn set_up(
          FROM current_setting('synchronous_commit') AS setting"
     );
     connection.batch_execute(&settings).await?;
-    connection.set_instrumentation(stopwatch(slow_statement));
     Ok(connection)
 }
 
@@ -164,7 +119,7 @@ mod tests {
 
     async fn texts(url: &str, queries: &[String]) -> Vec<String> {
         let url = PostgresUrl::parse(url, TIMEOUT).unwrap();
-        let connected = AsyncPgConnection::connect(&url, TIMEOUT, TIMEOUT).await;
+        let connected = AsyncPgConnection::connect(&url).await;
         let mut connection = connected.unwrap();
         let mut texts = Vec::new();
         for query in queries {

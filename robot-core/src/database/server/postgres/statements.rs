@@ -1,6 +1,9 @@
 //! Statements in PostgreSQL's dialect.
 
-use std::collections::{BTreeMap, HashSet};
+use std::{
+    collections::{BTreeMap, HashSet},
+    time::Instant,
+};
 
 use diesel::{QueryResult, sql_types::BigInt};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
@@ -14,6 +17,7 @@ use crate::{
         execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
         schema::{ChangedColumns, DraftRow, RobotRow, robots},
+        server::backend::ServerDialect,
         trigrams::trigrams,
     },
     model::{
@@ -164,26 +168,35 @@ fn pattern(folded: &str) -> String {
     pattern + "%"
 }
 
-/// Inserts robots by one statement, except those with values that others have.
-pub(super) async fn insert_all(
-    connection: &mut AsyncPgConnection,
-    definition: &Definition,
-    drafts: &[&ValidDraft],
-) -> QueryResult<Vec<Option<i64>>> {
-    let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
-    let rows = json(&rows.collect::<Vec<_>>())?;
-    // Ids are assigned before, so that they tell which robots were inserted.
-    let insert = Fragment::new(format!(
-        "WITH new AS (SELECT *, nextval({SEQUENCE}) AS id FROM ROWS FROM (json_to_recordset("
-    ));
-    // The conflict of a field whose index is newer than the definition is an error, after which each draft is
-    // inserted alone.
-    let target = if definition.has_only_unique_names() {
-        "(name)"
-    } else {
-        ""
-    };
-    let insert = insert.text(rows).sql(format!(
+impl ServerDialect for AsyncPgConnection {
+    const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+    const INSERTS_BY_ONE_STATEMENT: bool = true;
+
+    const NEEDS_SAVEPOINTS: bool = true;
+
+    const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
+
+    async fn insert_all(
+        &mut self,
+        definition: &Definition,
+        drafts: &[&ValidDraft],
+        _: Instant,
+    ) -> QueryResult<Vec<Option<i64>>> {
+        let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
+        let rows = json(&rows.collect::<Vec<_>>())?;
+        // Ids are assigned before, so that they tell which robots were inserted.
+        let insert = Fragment::new(format!(
+            "WITH new AS (SELECT *, nextval({SEQUENCE}) AS id FROM ROWS FROM (json_to_recordset("
+        ));
+        // The conflict of a field whose index is newer than the definition is an error, after which each draft is
+        // inserted alone.
+        let target = if definition.has_only_unique_names() {
+            "(name)"
+        } else {
+            ""
+        };
+        let insert = insert.text(rows).sql(format!(
         "::json) AS (name text, type text, year bigint, search_text text, own_text text, own text))
          WITH ORDINALITY AS new (name, type, year, search_text, own_text, own, place)),
          inserted AS (INSERT INTO robots (id, name, type, year, search_text, own_text, own)
@@ -192,65 +205,62 @@ pub(super) async fn insert_all(
              ON CONFLICT {target} DO NOTHING RETURNING id)
          SELECT place, id FROM inserted JOIN new USING (id)"
     ));
-    let rows: Vec<(i64, i64)> = Rows::<(BigInt, BigInt)>::of(insert)
-        .load(connection)
-        .await?;
-    let mut ids = vec![None; drafts.len()];
-    for (place, id) in rows {
-        let index = usize::try_from(place - 1).unwrap_or(usize::MAX);
-        if let Some(inserted) = ids.get_mut(index) {
-            *inserted = Some(id);
+        let rows: Vec<(i64, i64)> = Rows::<(BigInt, BigInt)>::of(insert).load(self).await?;
+        let mut ids = vec![None; drafts.len()];
+        for (place, id) in rows {
+            let index = usize::try_from(place - 1).unwrap_or(usize::MAX);
+            if let Some(inserted) = ids.get_mut(index) {
+                *inserted = Some(id);
+            }
         }
+        Ok(ids)
     }
-    Ok(ids)
-}
 
-/// Changes the robots that exist and whose new names are free, by one statement: not those with a new value of another
-/// unique field, or with a value that is removed.
-pub(super) async fn update_free(
-    connection: &mut AsyncPgConnection,
-    definition: &Definition,
-    updates: BTreeMap<RobotId, &ValidChanges>,
-) -> QueryResult<HashSet<RobotId>> {
-    #[derive(Serialize)]
-    struct Update<'a> {
-        id: i64,
-        #[serde(flatten)]
-        columns: ChangedColumns<'a>,
-        /// Whether `own` is `merged`, or replaces the present values.
-        merges: Option<bool>,
-        own: Option<String>,
-        sets_own_text: bool,
-    }
-    let sets_unique = |changes: &ValidChanges| {
-        let mut unique = definition.unique().filter(|field| *field != Field::NAME);
-        unique.any(|field| changes.value(field).is_some())
-    };
-    let rows = updates.into_iter().filter_map(|(id, changes)| {
-        let columns = ChangedColumns::new(definition, changes);
-        if columns.has_null() || sets_unique(changes) {
-            return None;
+    /// Not those with a new value of a unique field other than the name, or with a value that is removed.
+    async fn update_free(
+        &mut self,
+        definition: &Definition,
+        updates: BTreeMap<RobotId, &ValidChanges>,
+    ) -> QueryResult<HashSet<RobotId>> {
+        #[derive(Serialize)]
+        struct Update<'a> {
+            id: i64,
+            #[serde(flatten)]
+            columns: ChangedColumns<'a>,
+            /// Whether `own` is `merged`, or replaces the present values.
+            merges: Option<bool>,
+            own: Option<String>,
+            sets_own_text: bool,
         }
-        let (merges, own) = match changes.own(definition) {
-            OwnChange::None => (None, None),
-            OwnChange::Set(own) => (Some(false), own),
-            OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+        let sets_unique = |changes: &ValidChanges| {
+            let mut unique = definition.unique().filter(|field| *field != Field::NAME);
+            unique.any(|field| changes.value(field).is_some())
         };
-        Some(Update {
-            id: id.get(),
-            sets_own_text: columns.own_text.is_some(),
-            columns,
-            merges,
-            own,
-        })
-    });
-    let rows: Vec<_> = rows.collect();
-    if rows.is_empty() || !definition.has_unique_names() {
-        return Ok(HashSet::new());
-    }
-    let (before, after) = AsyncPgConnection::MERGE;
-    let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
-    let update = update.text(json(&rows)?).sql(format!(
+        let rows = updates.into_iter().filter_map(|(id, changes)| {
+            let columns = ChangedColumns::new(definition, changes);
+            if columns.has_null() || sets_unique(changes) {
+                return None;
+            }
+            let (merges, own) = match changes.own(definition) {
+                OwnChange::None => (None, None),
+                OwnChange::Set(own) => (Some(false), own),
+                OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+            };
+            Some(Update {
+                id: id.get(),
+                sets_own_text: columns.own_text.is_some(),
+                columns,
+                merges,
+                own,
+            })
+        });
+        let rows: Vec<_> = rows.collect();
+        if rows.is_empty() || !definition.has_unique_names() {
+            return Ok(HashSet::new());
+        }
+        let (before, after) = AsyncPgConnection::MERGE;
+        let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
+        let update = update.text(json(&rows)?).sql(format!(
         "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
              sets_own_text boolean, merges boolean, own text)),
          taken AS (SELECT new.id FROM new JOIN robots USING (id)
@@ -265,6 +275,7 @@ pub(super) async fn update_free(
          FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
          RETURNING robots.id"
     ));
-    let ids = connection.numbers(update).await?;
-    Ok(ids.into_iter().filter_map(RobotId::new).collect())
+        let ids = self.numbers(update).await?;
+        Ok(ids.into_iter().filter_map(RobotId::new).collect())
+    }
 }

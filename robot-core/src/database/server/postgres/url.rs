@@ -33,6 +33,8 @@ pub(in crate::database::server) struct PostgresUrl {
     pub(super) verification: Verification,
     /// Time for each host.
     pub(super) limit: Duration,
+    /// That of the catalogue.
+    pub(super) timeout: Duration,
     pub(super) needs_primary: bool,
 }
 
@@ -57,6 +59,7 @@ impl PostgresUrl {
             verification: set_tls(&mut config, &parts)?,
             hosts: hosts(&config, &parts)?,
             limit: limit.unwrap_or(timeout.max(Duration::from_secs(2))),
+            timeout,
             // A standby may lag, and a read must see every write.
             needs_primary: match parts.value("target_session_attrs").as_deref() {
                 None | Some("read-write" | "primary") => true,
