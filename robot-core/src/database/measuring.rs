@@ -16,6 +16,9 @@ use crate::{
 pub(super) struct QueueMetrics {
     pub(super) length: Gauge,
     pub(super) full: Counter,
+    /// What was not executed in time, and what was executed again: on database servers.
+    pub(super) timed_out: Counter,
+    pub(super) retries: Counter,
     wait: Histogram,
     size: Histogram,
     duration: Histogram,
@@ -24,18 +27,20 @@ pub(super) struct QueueMetrics {
 
 impl QueueMetrics {
     pub(super) fn new(queue: &'static str) -> Self {
+        let rejected = |reason: &'static str| counter!(STORE_QUEUE_REJECTED.name, "queue" => queue, "reason" => reason);
         let metrics = Self {
             length: gauge!(STORE_QUEUE_LENGTH.name, "queue" => queue),
-            full: rejected(queue, "full"),
+            full: rejected("full"),
+            timed_out: rejected("timeout"),
+            retries: counter!(STORE_RETRIES.name, "queue" => queue),
             wait: histogram!(STORE_QUEUE_WAIT.name, "queue" => queue),
             size: histogram!(STORE_BATCH_SIZE.name, "queue" => queue),
             duration: histogram!(STORE_BATCH_DURATION.name, "queue" => queue),
             busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => queue),
         };
         metrics.length.set(0);
-        // Only database servers count these; for SQLite they are 0.
-        rejected(queue, "timeout").increment(0);
-        retries(queue).increment(0);
+        metrics.timed_out.increment(0);
+        metrics.retries.increment(0);
         for result in ["committed", "failed", "unknown"] {
             commits(result).increment(0);
         }
@@ -52,16 +57,6 @@ impl QueueMetrics {
             _busy: Counted::new(&self.busy),
         }
     }
-}
-
-/// Items of a queue that were rejected for a reason.
-pub(super) fn rejected(queue: &'static str, reason: &'static str) -> Counter {
-    counter!(STORE_QUEUE_REJECTED.name, "queue" => queue, "reason" => reason)
-}
-
-/// Items of a queue that were executed again.
-pub(super) fn retries(queue: &'static str) -> Counter {
-    counter!(STORE_RETRIES.name, "queue" => queue)
 }
 
 /// A batch that is executed.

@@ -7,6 +7,7 @@
 use std::{
     future::Future,
     mem,
+    pin::Pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -27,7 +28,7 @@ use super::{
     connection::Connection,
     connector::Connector,
     kind::Kind,
-    pool::{Failure, Lease, Pool, Statements},
+    pool::{Failure, Fault, Lease, Pool, Statements},
 };
 use crate::{
     catalogue::{Error, Pending, Result},
@@ -83,8 +84,6 @@ struct Job<I, O> {
     caller: Caller<O>,
 }
 
-type Queue<I, O> = Receiver<Job<I, O>>;
-
 struct Caller<O> {
     sender: oneshot::Sender<Result<O>>,
     submitted: Instant,
@@ -108,8 +107,15 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
     ) -> Self {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let pool = Pool::new(W::QUEUE, connections, connector);
-        let dispatcher = supervise(Arc::new(work), Arc::clone(&pool), receiver);
-        runtime.spawn(dispatcher);
+        let shared = Arc::new(Shared {
+            work,
+            pool: Arc::clone(&pool),
+            receiver: Mutex::new(receiver),
+        });
+        // A panic costs one batch only.
+        runtime.spawn(async move {
+            while tokio::spawn(Arc::clone(&shared).dispatch()).await.is_err() {}
+        });
         Self {
             sender,
             pool,
@@ -144,128 +150,101 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
     pub(super) fn is_idle(&self) -> bool {
         Arc::strong_count(&self.pending) == 1
     }
-
-    /// Closes the connections that are not used.
-    pub(super) fn close(&self) {
-        self.pool.close();
-    }
-}
-
-/// Executes what is queued, until the batcher is dropped. A panic costs one batch only.
-async fn supervise<B: Backend, W: Work<B>>(
-    work: Arc<W>,
-    pool: Arc<Pool<B>>,
-    receiver: Queue<W::Item, W::Output>,
-) {
-    let receiver = Arc::new(Mutex::new(receiver));
-    let dispatch = || dispatch(Arc::clone(&work), Arc::clone(&pool), Arc::clone(&receiver));
-    while tokio::spawn(dispatch()).await.is_err() {}
-}
-
-async fn dispatch<B: Backend, W: Work<B>>(
-    work: Arc<W>,
-    pool: Arc<Pool<B>>,
-    receiver: Arc<Mutex<Queue<W::Item, W::Output>>>,
-) {
-    let mut receiver = receiver.lock().await;
-    let mut queued = Vec::new();
-    loop {
-        let Some(first) = queued.first() else {
-            if receiver.recv_many(&mut queued, BATCH_LIMIT).await == 0 {
-                return;
-            }
-            continue;
-        };
-        let mut lease = match pool.lease(W::BATCH, first.caller.submitted).await {
-            Ok(lease) => lease,
-            Err(failure) => {
-                let expired = queued.remove(0);
-                expired.caller.respond(Err(failure.into()));
-                continue;
-            }
-        };
-        if !receiver.is_empty() {
-            let rest = BATCH_LIMIT - queued.len();
-            receiver.recv_many(&mut queued, rest).await;
-        }
-        pool.metrics.length.set(number(receiver.len()));
-        lease.items = queued.len();
-        let (work, pool) = (Arc::clone(&work), Arc::clone(&pool));
-        let mut batch = Box::pin(execute(work, pool, lease, mem::take(&mut queued)));
-        // Not a task from the start: waking another task would delay the next batch.
-        if timeout(PATIENCE, &mut batch).await.is_err() {
-            tokio::spawn(batch);
-        }
-    }
 }
 
 /// Items that are executed together.
-struct Batch<W, I> {
-    work: Arc<W>,
+struct Batch<'a, W, I> {
+    work: &'a W,
     items: Vec<I>,
     kind: Kind,
 }
 
-impl<B, W: Work<B>> Statements<B, Vec<Result<W::Output>>> for Batch<W, W::Item> {
+impl<B, W: Work<B>> Statements<B, Vec<Result<W::Output>>> for Batch<'_, W, W::Item> {
     async fn execute(&self, connection: &mut Connection<B>) -> QueryResult<Vec<Result<W::Output>>> {
         self.work.execute(connection, &self.items, self.kind).await
     }
 }
 
-/// Executes a batch, or its items alone if it fails and has changed nothing.
-async fn execute<B: Backend, W: Work<B>>(
-    work: Arc<W>,
+/// What the tasks of a batcher share.
+struct Shared<B: Backend, W: Work<B>> {
+    work: W,
     pool: Arc<Pool<B>>,
-    lease: Lease<B>,
-    jobs: Vec<Job<W::Item, W::Output>>,
-) {
-    let (items, callers): (Vec<_>, Vec<_>) =
-        jobs.into_iter().map(|job| (job.item, job.caller)).unzip();
-    let batch = Batch {
-        work: Arc::clone(&work),
-        items,
-        kind: W::BATCH,
-    };
-    match pool.repeat(lease, &batch).await {
-        Ok(results) => {
-            for (caller, result) in callers.into_iter().zip(results) {
-                caller.respond(result);
+    receiver: Mutex<Receiver<Job<W::Item, W::Output>>>,
+}
+
+impl<B: Backend, W: Work<B>> Shared<B, W> {
+    /// Executes what is queued, until the batcher is dropped.
+    async fn dispatch(self: Arc<Self>) {
+        let mut receiver = self.receiver.lock().await;
+        let mut queued = Vec::new();
+        loop {
+            let Some(first) = queued.first() else {
+                if receiver.recv_many(&mut queued, BATCH_LIMIT).await == 0 {
+                    return;
+                }
+                continue;
+            };
+            let mut lease = match self.pool.lease(W::BATCH, first.caller.submitted).await {
+                Ok(lease) => lease,
+                Err(failure) => {
+                    let expired = queued.remove(0);
+                    expired.caller.respond(Err(failure.into()));
+                    continue;
+                }
+            };
+            if !receiver.is_empty() {
+                let rest = BATCH_LIMIT - queued.len();
+                receiver.recv_many(&mut queued, rest).await;
             }
-        }
-        Err(Failure::Final(error)) => {
-            for caller in callers {
-                caller.respond(Err(error.clone()));
-            }
-        }
-        // Probably not caused by most of the items.
-        Err(_) => {
-            for (item, caller) in batch.items.into_iter().zip(callers) {
-                let (work, pool) = (Arc::clone(&work), Arc::clone(&pool));
-                tokio::spawn(execute_alone(work, pool, item, caller));
+            self.pool.metrics.length.set(number(receiver.len()));
+            lease.items = queued.len();
+            let mut batch = Arc::clone(&self).execute(lease, mem::take(&mut queued));
+            // Not a task from the start: waking another task would delay the next batch.
+            if timeout(PATIENCE, &mut batch).await.is_err() {
+                tokio::spawn(batch);
             }
         }
     }
-}
 
-async fn execute_alone<B: Backend, W: Work<B>>(
-    work: Arc<W>,
-    pool: Arc<Pool<B>>,
-    item: W::Item,
-    caller: Caller<W::Output>,
-) {
-    let batch = Batch {
-        work,
-        items: vec![item],
-        kind: W::ALONE,
-    };
-    let executed = match pool.lease(W::ALONE, caller.submitted).await {
-        Ok(lease) => pool.repeat(lease, &batch).await,
-        Err(failure) => Err(failure),
-    };
-    caller.respond(match executed {
-        Ok(mut results) => results.pop().unwrap_or_else(|| Err(lost(W::ALONE))),
-        Err(failure) => Err(failure.into()),
-    });
+    /// Executes a batch, or its items alone if it fails and has changed nothing.
+    fn execute(
+        self: Arc<Self>,
+        lease: Lease<B>,
+        jobs: Vec<Job<W::Item, W::Output>>,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let kind = lease.kind;
+            let (items, callers): (Vec<_>, Vec<_>) =
+                jobs.into_iter().map(|job| (job.item, job.caller)).unzip();
+            let work = &self.work;
+            let batch = Batch { work, items, kind };
+            match self.pool.repeat(lease, &batch).await {
+                Ok(results) => {
+                    for (caller, result) in callers.into_iter().zip(results) {
+                        caller.respond(result);
+                    }
+                }
+                // Probably not caused by most of the items.
+                Err(Failure(fault, _)) if fault > Fault::Final && kind == W::BATCH => {
+                    for (item, caller) in batch.items.into_iter().zip(callers) {
+                        tokio::spawn(Arc::clone(&self).execute_alone(Job { item, caller }));
+                    }
+                }
+                Err(Failure(_, error)) => {
+                    for caller in callers {
+                        caller.respond(Err(error.clone()));
+                    }
+                }
+            }
+        })
+    }
+
+    async fn execute_alone(self: Arc<Self>, job: Job<W::Item, W::Output>) {
+        match self.pool.lease(W::ALONE, job.caller.submitted).await {
+            Ok(lease) => self.execute(lease, vec![job]).await,
+            Err(failure) => job.caller.respond(Err(failure.into())),
+        }
+    }
 }
 
 /// The error of an item that was dropped without a result.

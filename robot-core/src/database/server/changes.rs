@@ -55,7 +55,7 @@ impl<B: Backend> Work<B> for Changes {
         let deadline = Instant::now() + kind.statement_limit(self.timeout);
         if self.definition.get().own().next().is_some() {
             // Another process may have changed it.
-            self.definition.refresh(connection.inner()).await?;
+            self.definition.refresh(&mut connection.inner).await?;
         }
         let definition = &*self.definition.get();
         if let [change] = changes
@@ -72,7 +72,7 @@ impl<B: Backend> Work<B> for Changes {
             return apply(connection, definition, changes, deadline).await;
         }
         connection.begin().await?;
-        let results = apply(connection.inner(), definition, changes, deadline).await;
+        let results = apply(&mut connection.inner, definition, changes, deadline).await;
         connection.end(results).await
     }
 }
@@ -85,7 +85,7 @@ pub(super) async fn apply_all<B: Backend>(
     deadline: Instant,
 ) -> QueryResult<Vec<RobotId>> {
     connection.begin().await?;
-    let results = apply(connection.inner(), definition, changes, deadline).await;
+    let results = apply(&mut connection.inner, definition, changes, deadline).await;
     let ids = results.and_then(|results| {
         let ids: Result<_> = results.into_iter().collect();
         ids.map_err(wrap)
@@ -325,7 +325,7 @@ mod tests {
         assert!(rejected.eq(["rejected", "", "", "", "not found"]));
         let mut names = Vec::new();
         for id in [a, b, c] {
-            let robot = statements::get(connection.inner(), id)
+            let robot = statements::get(&mut connection.inner, id)
                 .await
                 .unwrap()
                 .unwrap();

@@ -9,6 +9,9 @@ pub(super) type UrlError = Cow<'static, str>;
 /// The URL has another form, or characters in it must be percent-encoded.
 pub(super) const UNREADABLE: UrlError = Cow::Borrowed("the URL cannot be read");
 
+/// The message about a server that did not answer in time.
+pub(super) const NO_ANSWER: &str = "the database did not answer in time";
+
 /// Reason why a server did not accept a connection, with its own message and without any password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{1}")]
@@ -26,6 +29,10 @@ pub(super) enum ConnectFailure {
 }
 
 impl ConnectError {
+    pub(super) fn no_answer() -> Self {
+        Self(ConnectFailure::Unreachable, NO_ANSWER.to_owned())
+    }
+
     /// The error for one of a driver, with the message of its deepest cause in one line.
     pub(super) fn new(failure: ConnectFailure, error: Cause<'_>) -> Self {
         let message = causes(error).last().unwrap_or(error).to_string();

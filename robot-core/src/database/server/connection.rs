@@ -18,19 +18,17 @@ use crate::metrics::Counted;
 /// Shorter, and single changes take more round trips; longer, and more outcomes are unknown.
 const TRUST: Duration = Duration::from_secs(1);
 
-/// How long a connection that is not needed stays open. Shorter, and programs that are idle for a while
-/// connect again; longer, and the server keeps connections that were needed once.
-const IDLE_LIMIT: Duration = Duration::from_secs(300);
-
 /// How long a failed connection may take to answer before it counts as lost.
 const PING_LIMIT: Duration = Duration::from_millis(500);
 
 pub(super) struct Connection<B> {
-    inner: B,
+    /// For statements that read, or within a transaction.
+    pub(super) inner: B,
     /// The kind of statements whose time limits were set last; `None` for a new connection.
     limited: Option<Kind>,
     /// Those of another epoch are not used any more.
     pub(super) epoch: u64,
+    pub(super) opened: Instant,
     /// When the server answered last.
     pub(super) answered: Instant,
     /// Whether nothing that was sent since the time limits were set can have taken effect, even if the connection
@@ -47,6 +45,7 @@ impl<B: Backend> Connection<B> {
             inner,
             limited: None,
             epoch,
+            opened: Instant::now(),
             answered: Instant::now(),
             is_uncommitted: true,
             is_broken: false,
@@ -63,11 +62,6 @@ impl<B: Backend> Connection<B> {
             self.limited = Some(kind);
         }
         Ok(())
-    }
-
-    /// For statements that read, or within a transaction.
-    pub(super) fn inner(&mut self) -> &mut B {
-        &mut self.inner
     }
 
     /// For one statement that is a transaction of its own. `None` if the connection may be lost: the
@@ -104,10 +98,6 @@ impl<B: Backend> Connection<B> {
                 Err(error)
             }
         }
-    }
-
-    pub(super) fn is_unneeded(&self) -> bool {
-        self.answered.elapsed() > IDLE_LIMIT
     }
 
     /// Whether the connection was lost at an error.

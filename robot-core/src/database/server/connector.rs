@@ -12,11 +12,11 @@ use std::{
 
 use ::metrics::{Counter, Gauge, counter, gauge};
 use diesel::QueryResult;
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::{sync::OnceCell, task::spawn_blocking, time::timeout};
 
 use super::{
     backend::Backend,
-    connect_error::{ConnectError, ConnectFailure, UrlError},
+    connect_error::{ConnectError, ConnectFailure, NO_ANSWER, UrlError},
     connection::Connection,
     errors::is_transient,
     store::lock_tables,
@@ -26,6 +26,7 @@ use crate::{
     database::{
         define::{KnownDefinition, create_indexes, drop_indexes},
         locks::lock,
+        migrations::MigrationError,
         slow_statements::stopwatch,
     },
     metrics::{CONNECTS, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
@@ -41,18 +42,8 @@ const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 /// seconds per million.
 const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
 
-/// The minimum interval between two replacements of all connections because the server is read-only. Shorter,
-/// and a server that stays read-only is flooded with connections; longer, and a further failover is noticed
-/// later.
-const REPLACEMENT_INTERVAL: Duration = Duration::from_secs(1);
-
 /// The minimum interval between two log lines about one outage.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
-
-/// A server did not answer in time.
-#[derive(Debug, thiserror::Error)]
-#[error("the database did not answer in time")]
-pub(super) struct NoAnswer;
 
 /// Opens the connections of a catalogue.
 pub(super) struct Connector<B: Backend> {
@@ -62,11 +53,10 @@ pub(super) struct Connector<B: Backend> {
     pub(super) timeout: Duration,
     slow_statement: Duration,
     preparation: Preparation,
-    is_prepared: tokio::sync::Mutex<bool>,
+    /// Set when the database has been checked, and its tables are up to date.
+    prepared: OnceCell<()>,
     /// Grows when connections may be lost, or may lead to a server that is not the primary any more.
     epoch: AtomicU64,
-    /// When the server last rejected a write because it is no longer the primary.
-    last_demotion: Mutex<Instant>,
     /// The outage that lasts.
     outage: Mutex<Option<Outage>>,
     /// Connections that are open.
@@ -105,19 +95,19 @@ impl<B: Backend> Connector<B> {
                 Preparation::Keep => Preparation::Migrate,
                 other => other,
             },
-            is_prepared: tokio::sync::Mutex::new(false),
+            prepared: OnceCell::new(),
             epoch: AtomicU64::new(0),
-            last_demotion: Mutex::new(Instant::now()),
             outage: Mutex::default(),
             open: gauge!(STORE_CONNECTIONS.name),
             connects: CONNECTS.map(|result| counter!(STORE_CONNECTS.name, "result" => result)),
             definition: Arc::default(),
         };
-        match connector.prepare().await {
-            Err(error) if options.wait_for_server && error.is_transient() => {
-                connector.note_outage(error);
+        if let Err(error) = connector.prepare().await {
+            let error = connector.open_error(error);
+            if !(options.wait_for_server && error.is_transient()) {
+                return Err(error);
             }
-            result => result?,
+            connector.note_outage(error);
         }
         Ok(connector)
     }
@@ -125,11 +115,11 @@ impl<B: Backend> Connector<B> {
     /// Connects, and logs the beginning and the end of an outage.
     pub(super) async fn connect(&self) -> Option<Connection<B>> {
         let epoch = self.epoch();
-        let connected = match self.prepare().await {
-            Ok(()) => self.establish().await,
-            Err(error) => Err(error),
+        let connected = async {
+            self.prepare().await?;
+            Ok::<_, MigrationError>(self.establish(B::connect(&self.url)).await?)
         };
-        match connected {
+        match connected.await {
             Ok(mut connection) => {
                 self.connects[0].increment(1);
                 let outage = lock(&self.outage).take();
@@ -144,31 +134,28 @@ impl<B: Backend> Connector<B> {
             }
             Err(error) => {
                 self.connects[1].increment(1);
-                self.note_outage(error);
+                self.note_outage(self.open_error(error));
                 None
             }
         }
     }
 
     /// Checks the database and brings its tables up to date, once.
-    async fn prepare(&self) -> Result<(), OpenError> {
-        let mut is_prepared = self.is_prepared.lock().await;
-        if !*is_prepared {
-            let connection = self.in_time(B::connect_first(&self.url)).await?;
-            let (name, preparation) = (self.name.clone(), self.preparation);
-            let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
-            let mut connection = timeout(MIGRATION_LIMIT, prepared)
-                .await
-                .map_err(|_| self.unreachable(NoAnswer))?
-                .map_err(|error| self.cannot_open(error.into()))?
-                .map_err(|error| self.cannot_open(error))?;
-            if !matches!(preparation, Preparation::Revert(_)) {
-                let opened = self.open_definition(&mut connection).await;
-                opened.map_err(|error| self.cannot_open(error.into()))?;
-            }
-            *is_prepared = true;
-        }
-        Ok(())
+    async fn prepare(&self) -> Result<(), MigrationError> {
+        self.prepared
+            .get_or_try_init(|| async {
+                let connection = self.establish(B::connect_first(&self.url)).await?;
+                let (name, preparation) = (self.name.clone(), self.preparation);
+                let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
+                let prepared = timeout(MIGRATION_LIMIT, prepared).await;
+                let mut connection = prepared.map_err(|_| ConnectError::no_answer())???;
+                if !matches!(preparation, Preparation::Revert(_)) {
+                    self.open_definition(&mut connection).await?;
+                }
+                Ok(())
+            })
+            .await
+            .copied()
     }
 
     /// Reads the definition, and repairs its indexes if a process may have left them incomplete.
@@ -192,51 +179,37 @@ impl<B: Backend> Connector<B> {
         lock(&self.outage).is_some()
     }
 
-    async fn establish(&self) -> Result<B, OpenError> {
-        self.in_time(B::connect(&self.url)).await
-    }
-
-    /// A connection, unless it takes too long. Its statements that take long are logged.
-    async fn in_time(
+    /// Waits for a connection, unless that takes too long. Its statements that take long are logged.
+    async fn establish(
         &self,
         connected: impl Future<Output = Result<B, ConnectError>>,
-    ) -> Result<B, OpenError> {
+    ) -> Result<B, ConnectError> {
         let connected = timeout(CONNECT_LIMIT, connected).await;
-        let connected = connected.map_err(|_| self.unreachable(NoAnswer))?;
-        let mut connection = connected.map_err(|ConnectError(failure, cause)| match failure {
-            ConnectFailure::Unreachable => self.unreachable(cause),
-            ConnectFailure::Refused => self.unusable(cause.into(), B::REMEDY),
-            ConnectFailure::Tls => self.unusable(cause.into(), B::TLS_REMEDY),
-        })?;
+        let mut connection = connected.map_err(|_| ConnectError::no_answer())??;
         connection.set_instrumentation(stopwatch(self.slow_statement));
         Ok(connection)
     }
 
-    /// The error for a database that cannot be used.
-    fn cannot_open(&self, cause: Box<dyn StdError + Send + Sync>) -> OpenError {
-        match cause.downcast::<OpenError>() {
-            Ok(error) => *error,
-            Err(cause) => self.unusable(cause, B::REMEDY),
-        }
-    }
-
-    fn unusable(&self, cause: Box<dyn StdError + Send + Sync>, remedy: &'static str) -> OpenError {
+    /// Why the database cannot be opened, for the operator.
+    fn open_error(&self, cause: MigrationError) -> OpenError {
+        let cause = match cause.downcast::<OpenError>() {
+            Ok(error) => return *error,
+            Err(cause) => cause,
+        };
         let database = self.name.clone();
-        if is_transient(cause.as_ref()) {
-            return OpenError::Busy(database);
-        }
+        let remedy = match cause.downcast_ref() {
+            Some(ConnectError(ConnectFailure::Unreachable, _)) => {
+                let cause = Cause::from(cause);
+                return OpenError::Unreachable { database, cause };
+            }
+            Some(ConnectError(ConnectFailure::Tls, _)) => B::TLS_REMEDY,
+            _ if is_transient(cause.as_ref()) => return OpenError::Busy(database),
+            _ => B::REMEDY,
+        };
         OpenError::Unusable {
             database,
             remedy,
             cause: Cause::from(cause),
-        }
-    }
-
-    /// The error for a server that does not answer.
-    fn unreachable(&self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> OpenError {
-        OpenError::Unreachable {
-            database: self.name.clone(),
-            cause: Cause::from(cause.into()),
         }
     }
 
@@ -249,27 +222,16 @@ impl<B: Backend> Connector<B> {
         self.epoch.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// No connection is used again: the server does not accept writes any more, and another one may.
-    ///
-    /// At most once per interval, since the new connections may meet the same server.
-    pub(super) fn replace_demoted(&self) {
-        let mut last_demotion = lock(&self.last_demotion);
-        if last_demotion.elapsed() > REPLACEMENT_INTERVAL {
-            *last_demotion = Instant::now();
-            self.replace_all();
-        }
-    }
-
     /// Notes an outage, and logs it at most once per interval.
     fn note_outage(&self, cause: OpenError) {
         let cause = Cause::from(Box::<dyn StdError + Send + Sync>::from(cause));
         let mut outage = lock(&self.outage);
-        let logged = outage.as_ref().map(|outage| outage.logged);
+        let logged = outage.take().map(|outage| outage.logged);
         let logged = logged.filter(|logged| logged.elapsed() <= LOG_INTERVAL);
-        let logged = logged.unwrap_or_else(|| {
+        if logged.is_none() {
             tracing::warn!("{cause}");
-            Instant::now()
-        });
+        }
+        let logged = logged.unwrap_or_else(Instant::now);
         *outage = Some(Outage { cause, logged });
     }
 
@@ -277,7 +239,7 @@ impl<B: Backend> Connector<B> {
     pub(super) fn unavailable(&self) -> Error {
         match &*lock(&self.outage) {
             Some(outage) => Error::Unavailable(Arc::clone(&outage.cause)),
-            None => Error::unavailable(NoAnswer),
+            None => Error::unavailable(NO_ANSWER),
         }
     }
 }

@@ -34,7 +34,7 @@ impl<B: Backend> Work<B> for Lookups {
         ids: &[RobotId],
         _: Kind,
     ) -> QueryResult<Vec<Result<Option<Robot>>>> {
-        let connection = connection.inner();
+        let connection = &mut connection.inner;
         if let [id] = ids {
             return Ok(vec![Ok(get(connection, *id).await?)]);
         }

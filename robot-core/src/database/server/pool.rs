@@ -8,7 +8,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::metrics::Counter;
 use diesel::{
     QueryResult,
     result::{DatabaseErrorKind, Error as DieselError},
@@ -20,8 +19,9 @@ use tokio::{
 
 use super::{
     backend::Backend,
+    connect_error::NO_ANSWER,
     connection::Connection,
-    connector::{Connector, NoAnswer},
+    connector::Connector,
     errors::{Meaning, classify, meaning},
     kind::Kind,
 };
@@ -29,7 +29,7 @@ use crate::{
     catalogue::{Error, Result},
     database::{
         locks::lock,
-        measuring::{QueueMetrics, count_commit, rejected, retries},
+        measuring::{QueueMetrics, count_commit},
     },
 };
 
@@ -46,6 +46,15 @@ const CONNECT_PAUSE: Duration = Duration::from_millis(100);
 /// the first requests.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
+/// How old a connection must be so that all are replaced because its server is read-only. Shorter,
+/// and a server that stays read-only is flooded with connections; longer, and a further failover is noticed
+/// later.
+const REPLACEMENT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long a connection that is not needed stays open. Shorter, and programs that are idle for a while
+/// connect again; longer, and the server keeps connections that were needed once.
+const IDLE_LIMIT: Duration = Duration::from_secs(300);
+
 pub(super) struct Pool<B: Backend> {
     connector: Arc<Connector<B>>,
     /// That of the catalogue.
@@ -59,16 +68,12 @@ pub(super) struct Pool<B: Backend> {
     /// Those of statements that may take long: one fewer.
     long: Arc<Semaphore>,
     pub(super) metrics: QueueMetrics,
-    /// What was not executed in time.
-    timed_out: Counter,
-    /// Repeated executions.
-    retries: Counter,
 }
 
 /// The right of statements to use a connection.
 pub(super) struct Lease<B> {
     connection: Connection<B>,
-    kind: Kind,
+    pub(super) kind: Kind,
     /// How many items the statements are for.
     pub(super) items: usize,
     submitted: Instant,
@@ -87,16 +92,20 @@ impl<B, T, F: AsyncFn(&mut Connection<B>) -> QueryResult<T>> Statements<B, T> fo
 }
 
 /// Why statements failed.
-pub(super) enum Failure {
-    /// They may have taken effect, or their time is up.
-    Final(Error),
+pub(super) struct Failure(pub(super) Fault, pub(super) Error);
+
+/// What a failure means for a repetition, the most promising one last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fault {
+    /// The statements may have taken effect, or their time is up.
+    Final,
+    /// They have changed nothing.
+    Rejected,
+    /// They have changed nothing, and may succeed if they are repeated.
+    Repeatable,
     /// They are not at fault, and have changed nothing: the connection was lost, or another transaction
     /// conflicted with them.
-    External(Error),
-    /// They have changed nothing, and may succeed if they are repeated.
-    Repeatable(Error),
-    /// They have changed nothing.
-    Rejected(Error),
+    External,
 }
 
 impl Failure {
@@ -112,28 +121,21 @@ impl Failure {
                 _
             )
         );
-        match classify(error) {
-            error @ Error::Unknown(_) => Self::Final(error),
-            error if is_conflict => Self::External(error),
-            error @ Error::Unavailable(_) => Self::Repeatable(error),
-            error @ Error::Store(_) if is_unexplained => Self::Repeatable(error),
-            error => Self::Rejected(error),
-        }
-    }
-
-    fn error(&self) -> &Error {
-        match self {
-            Self::Final(error)
-            | Self::External(error)
-            | Self::Repeatable(error)
-            | Self::Rejected(error) => error,
-        }
+        let error = classify(error);
+        let fault = match error {
+            Error::Unknown(_) => Fault::Final,
+            _ if is_conflict => Fault::External,
+            Error::Unavailable(_) => Fault::Repeatable,
+            Error::Store(_) if is_unexplained => Fault::Repeatable,
+            _ => Fault::Rejected,
+        };
+        Self(fault, error)
     }
 }
 
 impl From<Failure> for Error {
-    fn from(failure: Failure) -> Self {
-        failure.error().clone()
+    fn from(Failure(_, error): Failure) -> Self {
+        error
     }
 }
 
@@ -152,8 +154,6 @@ impl<B: Backend> Pool<B> {
             all: Arc::new(Semaphore::new(connections)),
             long: Arc::new(Semaphore::new(connections.max(2) - 1)),
             metrics: QueueMetrics::new(queue),
-            timed_out: rejected(queue, "timeout"),
-            retries: retries(queue),
         })
     }
 
@@ -191,15 +191,20 @@ impl<B: Backend> Pool<B> {
             drop(measurement);
             let result = self.keep_or_close(connection, kind, result).await;
             if matches!(kind, Kind::Change | Kind::ChangeBatch) {
-                count_commit(result.as_ref().map(drop).map_err(Failure::error));
+                count_commit(result.as_ref().map(drop).map_err(|failure| &failure.1));
             }
+            let (repeated, limit) = if kind.is_batch() {
+                (Fault::External, 1)
+            } else {
+                (Fault::Repeatable, ATTEMPTS)
+            };
             match result {
-                Err(Failure::External(_)) if kind.is_batch() && attempts == 0 => {}
-                Err(Failure::External(_) | Failure::Repeatable(_))
-                    if !kind.is_batch() && attempts < ATTEMPTS => {}
+                Err(Failure(fault, _)) if fault >= repeated && attempts < limit => {}
                 result => return result,
             }
-            self.retries.increment(items.try_into().unwrap_or(u64::MAX));
+            self.metrics
+                .retries
+                .increment(items.try_into().unwrap_or(u64::MAX));
             // Others that wait come before.
             drop(permits);
             sleep(pause(attempts)).await;
@@ -222,33 +227,22 @@ impl<B: Backend> Pool<B> {
             } else {
                 None
             };
-            let permits = [long, Arc::clone(&self.all).acquire_owned().await.ok()];
-            (permits, self.open().await)
+            Lease {
+                permits: [long, Arc::clone(&self.all).acquire_owned().await.ok()],
+                connection: self.open().await,
+                kind,
+                items: 1,
+                submitted,
+            }
         };
-        let (permits, connection) = self.in_time(submitted, opened).await?;
-        Ok(Lease {
-            connection,
-            kind,
-            items: 1,
-            submitted,
-            permits,
-        })
-    }
-
-    /// Waits for what statements need, until their time is up.
-    async fn in_time<T>(
-        &self,
-        submitted: Instant,
-        needed: impl Future<Output = T>,
-    ) -> Result<T, Failure> {
         let deadline = submitted + self.timeout;
         if Instant::now() < deadline
-            && let Ok(needed) = timeout_at(deadline.into(), needed).await
+            && let Ok(lease) = timeout_at(deadline.into(), opened).await
         {
-            return Ok(needed);
+            return Ok(lease);
         }
-        self.timed_out.increment(1);
-        Err(Failure::Final(self.connector.unavailable()))
+        self.metrics.timed_out.increment(1);
+        Err(Failure(Fault::Final, self.connector.unavailable()))
     }
 
     /// A connection, as soon as one is not used any more or the server accepts a new one.
@@ -277,15 +271,16 @@ impl<B: Backend> Pool<B> {
     fn take_idle(&self) -> Option<Connection<B>> {
         let epoch = self.connector.epoch();
         let mut idle = lock(&self.idle);
-        idle.retain(|connection| connection.epoch == epoch && !connection.is_unneeded());
+        idle.retain(|connection| {
+            connection.epoch == epoch && connection.answered.elapsed() <= IDLE_LIMIT
+        });
         idle.pop()
     }
 
-    /// Keeps a connection for the next use.
-    fn keep(&self, connection: Connection<B>) {
-        let mut idle = lock(&self.idle);
-        idle.push(connection);
-        idle.retain(|connection| !connection.is_unneeded());
+    /// Keeps a connection that has answered for the next use.
+    fn keep(&self, mut connection: Connection<B>) {
+        connection.answered = Instant::now();
+        lock(&self.idle).push(connection);
     }
 
     /// Closes the connections that are not used.
@@ -301,38 +296,32 @@ impl<B: Backend> Pool<B> {
         result: Result<QueryResult<T>, Elapsed>,
     ) -> Result<T, Failure> {
         let is_unknown = kind.is_write() && !connection.is_uncommitted;
-        let error = match result {
+        let (fault, cause): (_, Box<dyn std::error::Error + Send + Sync>) = match result {
             Ok(Ok(value)) => {
-                connection.answered = Instant::now();
                 self.keep(connection);
                 return Ok(value);
             }
-            Ok(Err(error)) => error,
-            Err(_) => {
-                self.connector.replace_all();
-                return Err(Failure::Final(if is_unknown {
-                    Error::unknown(NoAnswer)
-                } else {
-                    Error::unavailable(NoAnswer)
-                }));
+            Ok(Err(error)) => {
+                let is_demoted = meaning(&error) == Some(Meaning::ReadOnly);
+                if is_demoted && connection.opened.elapsed() > REPLACEMENT_INTERVAL {
+                    self.connector.replace_all();
+                }
+                if !connection.is_lost(&error).await {
+                    if !connection.is_broken {
+                        self.keep(connection);
+                    }
+                    return Err(Failure::of(error));
+                }
+                (Fault::External, error.into())
             }
+            Err(_) => (Fault::Final, NO_ANSWER.into()),
         };
-        if meaning(&error) == Some(Meaning::ReadOnly) {
-            self.connector.replace_demoted();
-        }
-        if connection.is_lost(&error).await {
-            self.connector.replace_all();
-            return Err(if is_unknown {
-                Failure::Final(Error::unknown(error))
-            } else {
-                Failure::External(Error::unavailable(error))
-            });
-        }
-        if !connection.is_broken {
-            connection.answered = Instant::now();
-            self.keep(connection);
-        }
-        Err(Failure::of(error))
+        self.connector.replace_all();
+        Err(if is_unknown {
+            Failure(Fault::Final, Error::unknown(cause))
+        } else {
+            Failure(fault, Error::unavailable(cause))
+        })
     }
 }
 

@@ -131,10 +131,10 @@ impl<B: Backend> ServerStore<B> {
         };
         self.execute(kind, async |connection| {
             if parts.len() == 1 && !is_folded(filter) {
-                return run(connection.inner()).await;
+                return run(&mut connection.inner).await;
             }
             connection.begin_snapshot().await?;
-            let result = run(connection.inner()).await;
+            let result = run(&mut connection.inner).await;
             connection.end(result).await
         })
     }
@@ -185,19 +185,19 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, paus
         return;
     }
     let known = &connector.definition;
-    let refresh = async |connection: &mut Connection<B>| known.refresh(connection.inner()).await;
+    let refresh = async |connection: &mut Connection<B>| known.refresh(&mut connection.inner).await;
     let refreshed = pool.execute(Kind::Page, refresh);
     if refreshed.await.is_err() || Instant::now() < pause.get() {
         return;
     }
     let definition = known.get();
     let index_all = async |connection: &mut Connection<B>| {
-        let robots = unindexed(connection.inner(), INDEX_BATCH).await?;
+        let robots = unindexed(&mut connection.inner, INDEX_BATCH).await?;
         if robots.is_empty() {
             return Ok(());
         }
         connection.begin().await?;
-        let indexed = index(connection.inner(), &definition, &robots).await;
+        let indexed = index(&mut connection.inner, &definition, &robots).await;
         match connection.end(indexed).await {
             // As an error, it would replace the connections.
             Err(error) if meaning(&error) == Some(Meaning::ReadOnly) => {
@@ -225,11 +225,11 @@ async fn define_step_by_step<B: Backend>(
     connection: &mut Connection<B>,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let present = define::prepare(connection.inner(), redefinition).await?;
+    let present = define::prepare(&mut connection.inner, redefinition).await?;
     connection.begin().await?;
-    let stored = define::store(connection.inner(), redefinition, &present).await;
+    let stored = define::store(&mut connection.inner, redefinition, &present).await;
     let definition = connection.end(stored).await?;
-    define::drop_indexes(connection.inner(), &definition).await?;
+    define::drop_indexes(&mut connection.inner, &definition).await?;
     Ok(definition)
 }
 
@@ -252,8 +252,8 @@ impl<B: Backend> Drop for ServerStore<B> {
             thread::sleep(Duration::from_millis(2));
         }
         let _context = self.runtime.handle().enter();
-        self.lookups.close();
-        self.changes.close();
+        self.lookups.pool.close();
+        self.changes.pool.close();
         self.pool.close();
     }
 }
@@ -271,7 +271,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if name.contains('\0') {
             return Ok(None);
         }
-        let found = async |connection: &mut Connection<B>| find(connection.inner(), name).await;
+        let found = async |connection: &mut Connection<B>| find(&mut connection.inner, name).await;
         self.runtime
             .wait(self.lookups.pool.execute(Kind::Lookup, found))
     }
@@ -311,9 +311,9 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
         let defined = self.execute(Kind::Write, async |connection| {
             if let Some((lock, unlock)) = B::TABLE_LOCK {
-                lock_tables(connection.inner(), lock).await?;
+                lock_tables(&mut connection.inner, lock).await?;
                 let defined = define_step_by_step(connection, &redefinition).await;
-                connection.inner().texts(unlock).await?;
+                connection.inner.texts(unlock).await?;
                 return defined;
             }
             connection.begin().await?;
@@ -323,7 +323,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
                 connection.batch(lock).await?;
                 define::define(connection, &redefinition).await
             };
-            let defined = defined(connection.inner()).await;
+            let defined = defined(&mut connection.inner).await;
             connection.end(defined).await
         })?;
         self.definition.set(Arc::new(defined));
@@ -347,21 +347,21 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         self.execute(Kind::Write, async |connection| {
             connection.begin().await?;
-            let result = restore(connection.inner(), &self.definition.get(), restoration).await;
+            let result = restore(&mut connection.inner, &self.definition.get(), restoration).await;
             connection.end(result).await
         })
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
         let last = self.execute(Kind::Page, async |connection| {
-            last_id(connection.inner()).await
+            last_id(&mut connection.inner).await
         });
         last.map(RobotId::new)
     }
 
     fn foreign_columns(&self) -> Result<Vec<String>> {
         self.execute(Kind::Page, async |connection| {
-            foreign_columns(connection.inner()).await
+            foreign_columns(&mut connection.inner).await
         })
     }
 }
