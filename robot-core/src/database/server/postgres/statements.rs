@@ -5,7 +5,10 @@ use std::{
     time::Instant,
 };
 
-use diesel::{QueryResult, sql_types::BigInt};
+use diesel::{
+    QueryResult,
+    sql_types::{BigInt, Nullable},
+};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
@@ -203,17 +206,9 @@ impl ServerDialect for AsyncPgConnection {
              OVERRIDING SYSTEM VALUE
              SELECT id, name, type, year, search_text, own_text, own FROM new
              ON CONFLICT {target} DO NOTHING RETURNING id)
-         SELECT place, id FROM inserted JOIN new USING (id)"
+         SELECT inserted.id FROM new LEFT JOIN inserted USING (id) ORDER BY place"
     ));
-        let rows: Vec<(i64, i64)> = Rows::<(BigInt, BigInt)>::of(insert).load(self).await?;
-        let mut ids = vec![None; drafts.len()];
-        for (place, id) in rows {
-            let index = usize::try_from(place - 1).unwrap_or(usize::MAX);
-            if let Some(inserted) = ids.get_mut(index) {
-                *inserted = Some(id);
-            }
-        }
-        Ok(ids)
+        Rows::<Nullable<BigInt>>::of(insert).load(self).await
     }
 
     /// Not those with a new value of a unique field other than the name, or with a value that is removed.
