@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ::metrics::Gauge;
+use ::metrics::gauge;
 use diesel::{QueryResult, result::Error as DieselError};
 use tokio::time::timeout;
 
@@ -11,7 +11,7 @@ use super::{
     errors::{Meaning, meaning},
     kind::Kind,
 };
-use crate::metrics::Counted;
+use crate::metrics::{Counted, STORE_CONNECTIONS};
 
 /// How long after its last answer a connection is trusted with a statement that is a transaction of its own.
 /// After that, the server may have closed it, and it is unknown whether such a statement was executed.
@@ -40,7 +40,7 @@ pub(super) struct Connection<B> {
 }
 
 impl<B: Backend> Connection<B> {
-    pub(super) fn new(inner: B, epoch: u64, open: &Gauge) -> Self {
+    pub(super) fn new(inner: B, epoch: u64) -> Self {
         Self {
             inner,
             limited: None,
@@ -49,7 +49,7 @@ impl<B: Backend> Connection<B> {
             answered: Instant::now(),
             is_uncommitted: true,
             is_broken: false,
-            _open: Counted::new(open),
+            _open: Counted::new(&gauge!(STORE_CONNECTIONS.name)),
         }
     }
 
@@ -77,11 +77,6 @@ impl<B: Backend> Connection<B> {
     /// Begins a transaction.
     pub(super) async fn begin(&mut self) -> QueryResult<()> {
         self.inner.batch("BEGIN").await
-    }
-
-    /// Begins a transaction that reads the database as it is at one moment.
-    pub(super) async fn begin_snapshot(&mut self) -> QueryResult<()> {
-        self.inner.batch(B::BEGIN_SNAPSHOT).await
     }
 
     /// Ends a transaction whose statements had this result.

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::metrics::{Counter, Gauge, counter, gauge};
+use ::metrics::{counter, gauge};
 use diesel::QueryResult;
 use tokio::{sync::OnceCell, task::spawn_blocking, time::timeout};
 
@@ -29,7 +29,7 @@ use crate::{
         migrations::MigrationError,
         slow_statements::stopwatch,
     },
-    metrics::{CONNECTS, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
+    metrics::{CONNECTS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
 /// Time limit of connecting. Shorter, and a host that is listed last in the URL is never reached
@@ -59,10 +59,6 @@ pub(super) struct Connector<B: Backend> {
     epoch: AtomicU64,
     /// The outage that lasts.
     outage: Mutex<Option<Outage>>,
-    /// Connections that are open.
-    open: Gauge,
-    /// Attempts by their results, as in [`CONNECTS`].
-    connects: [Counter; 2],
     pub(super) definition: Arc<KnownDefinition>,
 }
 
@@ -98,8 +94,6 @@ impl<B: Backend> Connector<B> {
             prepared: OnceCell::new(),
             epoch: AtomicU64::new(0),
             outage: Mutex::default(),
-            open: gauge!(STORE_CONNECTIONS.name),
-            connects: CONNECTS.map(|result| counter!(STORE_CONNECTS.name, "result" => result)),
             definition: Arc::default(),
         };
         if let Err(error) = connector.prepare().await {
@@ -119,9 +113,11 @@ impl<B: Backend> Connector<B> {
             self.prepare().await?;
             Ok::<_, MigrationError>(self.establish(B::connect(&self.url)).await?)
         };
-        match connected.await {
+        let connected = connected.await;
+        let result = CONNECTS[usize::from(connected.is_err())];
+        counter!(STORE_CONNECTS.name, "result" => result).increment(1);
+        match connected {
             Ok(mut connection) => {
-                self.connects[0].increment(1);
                 let outage = lock(&self.outage).take();
                 if outage.is_some() {
                     tracing::warn!("the database {} is available again", self.name);
@@ -130,10 +126,9 @@ impl<B: Backend> Connector<B> {
                         tracing::error!("{}: the definition cannot be read: {error}", self.name);
                     }
                 }
-                Some(Connection::new(connection, epoch, &self.open))
+                Some(Connection::new(connection, epoch))
             }
             Err(error) => {
-                self.connects[1].increment(1);
                 self.note_outage(self.open_error(error));
                 None
             }

@@ -56,9 +56,7 @@ const REPLACEMENT_INTERVAL: Duration = Duration::from_secs(1);
 const IDLE_LIMIT: Duration = Duration::from_secs(300);
 
 pub(super) struct Pool<B: Backend> {
-    connector: Arc<Connector<B>>,
-    /// That of the catalogue.
-    pub(super) timeout: Duration,
+    pub(super) connector: Arc<Connector<B>>,
     /// Connections that are not used, the last one first.
     idle: Mutex<Vec<Connection<B>>>,
     /// Held by the attempt to connect.
@@ -148,7 +146,6 @@ impl<B: Backend> Pool<B> {
     ) -> Arc<Self> {
         Arc::new(Self {
             connector: Arc::clone(connector),
-            timeout: connector.timeout,
             idle: Mutex::default(),
             attempt: Arc::default(),
             all: Arc::new(Semaphore::new(connections)),
@@ -182,12 +179,13 @@ impl<B: Backend> Pool<B> {
                 submitted,
                 permits,
             } = lease;
+            let time = self.connector.timeout;
             let limited = async {
-                connection.limit(kind, self.timeout).await?;
+                connection.limit(kind, time).await?;
                 statements.execute(&mut connection).await
             };
             let measurement = self.metrics.begin(items, submitted.elapsed());
-            let result = timeout(kind.limit(self.timeout), limited).await;
+            let result = timeout(kind.limit(time), limited).await;
             drop(measurement);
             let result = self.keep_or_close(connection, kind, result).await;
             if matches!(kind, Kind::Change | Kind::ChangeBatch) {
@@ -235,7 +233,7 @@ impl<B: Backend> Pool<B> {
                 submitted,
             }
         };
-        let deadline = submitted + self.timeout;
+        let deadline = submitted + self.connector.timeout;
         if Instant::now() < deadline
             && let Ok(lease) = timeout_at(deadline.into(), opened).await
         {

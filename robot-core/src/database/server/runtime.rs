@@ -11,9 +11,9 @@ use crate::catalogue::OpenOptions;
 
 /// Where the tasks of a store run.
 pub(super) struct Runtime {
-    handle: Handle,
-    /// The store's own.
-    own: Option<tokio::runtime::Runtime>,
+    pub(super) handle: Handle,
+    /// The store's own, which ends with it.
+    pub(super) own: Option<tokio::runtime::Runtime>,
 }
 
 impl Runtime {
@@ -34,15 +34,6 @@ impl Runtime {
             handle: own.handle().clone(),
             own: Some(own),
         })
-    }
-
-    pub(super) fn handle(&self) -> &Handle {
-        &self.handle
-    }
-
-    /// Whether the runtime ends with the store.
-    pub(super) fn is_own(&self) -> bool {
-        self.own.is_some()
     }
 
     /// Blocks the thread until a future is complete. The thread may be executing a task, whose share of work

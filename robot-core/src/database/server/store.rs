@@ -29,7 +29,7 @@ use crate::{
     },
     database::{
         conditions::Part,
-        define::{self, KnownDefinition},
+        define,
         errors::wrap,
         fragment::Fragment,
         refresher::Refresher,
@@ -61,7 +61,6 @@ pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
     changes: Batcher<B, Changes>,
     pool: Arc<Pool<B>>,
-    definition: Arc<KnownDefinition>,
     refresher: Option<Refresher>,
     runtime: Runtime,
 }
@@ -74,23 +73,20 @@ impl<B: Backend> ServerStore<B> {
             cause: Arc::new(error),
         };
         let runtime = Runtime::new(options).map_err(unusable)?;
-        let handle = runtime.handle();
+        let handle = &runtime.handle;
         let connector = Arc::new(runtime.wait(Connector::open(url, options))?);
-        let timeout = options.get_timeout();
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
         let quarter = options.get_connections() as usize / 4;
-        let definition = Arc::clone(&connector.definition);
         let changes = Changes {
-            timeout,
-            definition: Arc::clone(&definition),
+            timeout: connector.timeout,
+            definition: Arc::clone(&connector.definition),
         };
         let pool = Pool::new("tasks", (2 * quarter).max(2), &connector);
         let refresher = {
-            let (pool, connector) = (Arc::clone(&pool), Arc::clone(&connector));
-            let handle = handle.clone();
+            let (pool, handle) = (Arc::clone(&pool), handle.clone());
             let pause = Cell::new(Instant::now());
-            Refresher::start(move || handle.block_on(refresh(&pool, &connector, &pause)))
+            Refresher::start(move || handle.block_on(refresh(&pool, &pause)))
         };
         let refresher = refresher.map_err(unusable)?;
         Ok(Self {
@@ -98,7 +94,6 @@ impl<B: Backend> ServerStore<B> {
             lookups: Batcher::new(Lookups, quarter.max(1), &connector, handle),
             changes: Batcher::new(changes, quarter.max(2), &connector, handle),
             pool,
-            definition,
             runtime,
         })
     }
@@ -133,7 +128,7 @@ impl<B: Backend> ServerStore<B> {
             if parts.len() == 1 && !is_folded(filter) {
                 return run(&mut connection.inner).await;
             }
-            connection.begin_snapshot().await?;
+            connection.inner.batch(B::BEGIN_SNAPSHOT).await?;
             let result = run(&mut connection.inner).await;
             connection.end(result).await
         })
@@ -141,7 +136,7 @@ impl<B: Backend> ServerStore<B> {
 
     /// Reads a page of robots or entries.
     fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Vec<T>> {
-        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let cursor = &request.cursor.defined_by(&self.definition());
         let request = PageRequest { cursor, ..request };
         let parts = Part::after(cursor, request.filter);
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
@@ -180,11 +175,11 @@ async fn index<B: Backend>(
 /// Reads the definition, which another process may have changed, and adds robots to the search index that other
 /// programs have added, or whose own values were changed. It adds
 /// none before the end of a pause.
-async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, connector: &Connector<B>, pause: &Cell<Instant>) {
-    if connector.has_outage() {
+async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) {
+    if pool.connector.has_outage() {
         return;
     }
-    let known = &connector.definition;
+    let known = &pool.connector.definition;
     let refresh = async |connection: &mut Connection<B>| known.refresh(&mut connection.inner).await;
     let refreshed = pool.execute(Kind::Page, refresh);
     if refreshed.await.is_err() || Instant::now() < pause.get() {
@@ -245,13 +240,13 @@ impl<B: Backend> Drop for ServerStore<B> {
     fn drop(&mut self) {
         drop(self.refresher.take());
         let deadline = Instant::now() + SHUTDOWN_LIMIT;
-        while self.runtime.is_own()
+        while self.runtime.own.is_some()
             && !(self.lookups.is_idle() && self.changes.is_idle())
             && Instant::now() < deadline
         {
             thread::sleep(Duration::from_millis(2));
         }
-        let _context = self.runtime.handle().enter();
+        let _context = self.runtime.handle.enter();
         self.lookups.pool.close();
         self.changes.pool.close();
         self.pool.close();
@@ -305,7 +300,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn definition(&self) -> Arc<Definition> {
-        self.definition.get()
+        self.pool.connector.definition.get()
     }
 
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
@@ -326,8 +321,8 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             let defined = defined(&mut connection.inner).await;
             connection.end(defined).await
         })?;
-        self.definition.set(Arc::new(defined));
-        Ok(self.definition.get())
+        self.pool.connector.definition.set(Arc::new(defined));
+        Ok(self.definition())
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -335,9 +330,9 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return Ok(Vec::new());
         }
         self.execute(Kind::Write, async |connection| {
-            let deadline = Instant::now() + Kind::Write.statement_limit(self.pool.timeout);
-            let definition = self.definition.get();
-            apply_all(connection, &definition, &changes, deadline).await
+            let deadline =
+                Instant::now() + Kind::Write.statement_limit(self.pool.connector.timeout);
+            apply_all(connection, &self.definition(), &changes, deadline).await
         })
     }
 
@@ -347,7 +342,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         self.execute(Kind::Write, async |connection| {
             connection.begin().await?;
-            let result = restore(&mut connection.inner, &self.definition.get(), restoration).await;
+            let result = restore(&mut connection.inner, &self.definition(), restoration).await;
             connection.end(result).await
         })
     }
