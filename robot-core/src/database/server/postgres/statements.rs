@@ -200,14 +200,14 @@ impl ServerDialect for AsyncPgConnection {
             ""
         };
         let insert = insert.text(rows).sql(format!(
-        "::json) AS (name text, type text, year bigint, search_text text, own_text text, own text))
-         WITH ORDINALITY AS new (name, type, year, search_text, own_text, own, place)),
-         inserted AS (INSERT INTO robots (id, name, type, year, search_text, own_text, own)
-             OVERRIDING SYSTEM VALUE
-             SELECT id, name, type, year, search_text, own_text, own FROM new
-             ON CONFLICT {target} DO NOTHING RETURNING id)
-         SELECT inserted.id FROM new LEFT JOIN inserted USING (id) ORDER BY place"
-    ));
+            "::json) AS (name text, type text, year bigint, search_text text, own_text text, own text))
+             WITH ORDINALITY AS new (name, type, year, search_text, own_text, own, place)),
+             inserted AS (INSERT INTO robots (id, name, type, year, search_text, own_text, own)
+                 OVERRIDING SYSTEM VALUE
+                 SELECT id, name, type, year, search_text, own_text, own FROM new
+                 ON CONFLICT {target} DO NOTHING RETURNING id)
+             SELECT CASE WHEN id IN (TABLE inserted) THEN id END FROM new ORDER BY place"
+        ));
         Rows::<Nullable<BigInt>>::of(insert).load(self).await
     }
 
@@ -256,20 +256,20 @@ impl ServerDialect for AsyncPgConnection {
         let (before, after) = AsyncPgConnection::MERGE;
         let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
         let update = update.text(json(&rows)?).sql(format!(
-        "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
-             sets_own_text boolean, merges boolean, own text)),
-         taken AS (SELECT new.id FROM new JOIN robots USING (id)
-           JOIN robots AS other ON other.name = new.name AND other.id <> new.id)
-         UPDATE robots SET name = coalesce(new.name, robots.name),
-           type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
-           search_text = coalesce(new.search_text, robots.search_text),
-           own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
-           own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
-               ELSE robots.own END,
-           revision = robots.revision + 1
-         FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
-         RETURNING robots.id"
-    ));
+            "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
+                 sets_own_text boolean, merges boolean, own text)),
+             taken AS (SELECT new.id FROM new JOIN robots USING (id)
+               JOIN robots AS other ON other.name = new.name AND other.id <> new.id)
+             UPDATE robots SET name = coalesce(new.name, robots.name),
+               type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
+               search_text = coalesce(new.search_text, robots.search_text),
+               own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
+               own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
+                   ELSE robots.own END,
+               revision = robots.revision + 1
+             FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
+             RETURNING robots.id"
+        ));
         let ids = self.numbers(update).await?;
         Ok(ids.into_iter().filter_map(RobotId::new).collect())
     }
