@@ -211,14 +211,15 @@ lint_everything() {
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --all-features --no-deps
 }
 
-# Starts the lints beside the tests, which mostly wait: with a low priority, and in a target folder of their
-# own, because cargo locks its folder. As a process group, so that the end of the script can end them.
+# Starts the lints beside the tests, which mostly wait: with a low priority, and a little later, because cargo
+# locks the target folder until the tests run. As a process group, so that the end of the script can end them.
 start_lints() {
     step "Lints start; their output follows after the tests"
     set -m
     (
         renice -n 10 "$BASHPID" >/dev/null
-        CARGO_TARGET_DIR=$target/lints lint_everything
+        sleep 10
+        lint_everything
     ) >"$temporary/lints" 2>&1 &
     lints=$!
     set +m
@@ -249,6 +250,9 @@ check_libraries() {
 check_everything() {
     check_sources
     start_servers
+
+    step "Build of the tests"
+    cargo test --locked --workspace --all-features --no-run
     start_lints
 
     step "Tests, all features"

@@ -73,7 +73,7 @@ pub(super) trait Dialect: Execute {
     /// The function that returns the position of a text in another one.
     const POSITION: &str = "instr";
 
-    /// The condition that SQL contains a text.
+    /// The condition that an SQL expression contains a text.
     fn contains<'a>(sql: &str, text: &'a str) -> Fragment<'a> {
         let position = Fragment::new(format!("{}({sql}, ", Self::POSITION));
         position.text(text).sql(") > 0")

@@ -26,8 +26,8 @@ pub(super) fn taken(error: &DieselError) -> Option<Violation> {
     let DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information) = error else {
         return None;
     };
-    // PostgreSQL names the constraint. MariaDB and MySQL end with it in quotation marks, the latter as `robots.PRIMARY`;
-    // SQLite names only the indexes of expressions.
+    // PostgreSQL names the constraint. The messages of MariaDB and MySQL end with its name in quotation marks, those of
+    // MySQL as in `robots.PRIMARY`. SQLite names the column, or the index of an expression.
     let message = information.message();
     let name = information.constraint_name();
     let name = name.or_else(|| message.rsplit('\'').nth(1));

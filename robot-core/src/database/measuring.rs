@@ -16,8 +16,9 @@ use crate::{
 pub(super) struct QueueMetrics {
     pub(super) length: Gauge,
     pub(super) full: Counter,
-    /// What was not executed in time, and what was executed again: on database servers.
+    /// Items that were not executed in time; 0 on SQLite.
     pub(super) timed_out: Counter,
+    /// Items that were executed again; 0 on SQLite.
     pub(super) retries: Counter,
     wait: Histogram,
     size: Histogram,

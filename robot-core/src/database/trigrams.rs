@@ -14,7 +14,9 @@ pub(super) fn trigrams(text: &str) -> Vec<&str> {
     let starts = text.char_indices().map(|(start, _)| start);
     let bounds: Vec<usize> = starts.chain([text.len()]).collect();
     let all = bounds.windows(TRIGRAM + 1);
-    let all: Vec<&str> = all.map(|of| &text[of[0]..of[TRIGRAM]]).collect();
+    let all: Vec<&str> = all
+        .map(|bounds| &text[bounds[0]..bounds[TRIGRAM]])
+        .collect();
     let step = all.len().div_ceil(TRIGRAM_LIMIT).max(1);
     all.into_iter().step_by(step).collect()
 }

@@ -39,7 +39,7 @@ pub(super) trait Backend: ServerDialect + AsyncConnection + 'static {
     /// What the operator can do about a server whose TLS does not fit the URL.
     const TLS_REMEDY: &'static str;
 
-    /// The timeout is that of the catalogue.
+    /// Parses a URL. Connections have the timeout of the catalogue.
     fn parse(url: &str, timeout: Duration) -> Result<Self::Url, UrlError>;
 
     /// Connects, and sets what the catalogue relies on.

@@ -11,7 +11,10 @@ use super::{
     errors::{Meaning, meaning},
     kind::Kind,
 };
-use crate::metrics::{Counted, STORE_CONNECTIONS};
+use crate::{
+    catalogue::Error,
+    metrics::{Counted, STORE_CONNECTIONS},
+};
 
 /// How long after its last answer a connection is trusted with a statement that is a transaction of its own.
 /// After that, the server may have closed it, and it is unknown whether such a statement was executed.
@@ -95,8 +98,15 @@ impl<B: Backend> Connection<B> {
         }
     }
 
-    /// Whether the connection was lost at an error.
+    /// Whether the connection was lost at an error. The catalogue's own errors, but for unknown outcomes, are found
+    /// with an answer of the server.
     pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
+        if let DieselError::QueryBuilderError(cause) = error
+            && let Some(own) = cause.downcast_ref::<Error>()
+            && !matches!(own, Error::Unknown(_))
+        {
+            return false;
+        }
         if meaning(error) == Some(Meaning::Unknown) {
             return true;
         }

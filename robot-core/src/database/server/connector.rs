@@ -212,7 +212,8 @@ impl<B: Backend> Connector<B> {
         self.epoch.load(Ordering::Relaxed)
     }
 
-    /// No connection is used again: one of them was lost, and the others may be.
+    /// No connection is used again: one of them was lost, or leads to a server that rejects writes, and the others may
+    /// as well.
     pub(super) fn replace_all(&self) {
         self.epoch.fetch_add(1, Ordering::Relaxed);
     }

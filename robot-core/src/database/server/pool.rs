@@ -46,10 +46,10 @@ const CONNECT_PAUSE: Duration = Duration::from_millis(100);
 /// the first requests.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
-/// How old a connection must be so that all are replaced because its server is read-only. Shorter,
+/// The minimum age of a connection whose server rejects writes, so that all connections are replaced. Shorter,
 /// and a server that stays read-only is flooded with connections; longer, and a further failover is noticed
 /// later.
-const REPLACEMENT_INTERVAL: Duration = Duration::from_secs(1);
+const REPLACEMENT_AGE: Duration = Duration::from_secs(1);
 
 /// How long a connection that is not needed stays open. Shorter, and programs that are idle for a while
 /// connect again; longer, and the server keeps connections that were needed once.
@@ -179,25 +179,25 @@ impl<B: Backend> Pool<B> {
                 submitted,
                 permits,
             } = lease;
-            let time = self.connector.timeout;
+            let limit = self.connector.timeout;
             let limited = async {
-                connection.limit(kind, time).await?;
+                connection.limit(kind, limit).await?;
                 statements.execute(&mut connection).await
             };
             let measurement = self.metrics.begin(items, submitted.elapsed());
-            let result = timeout(kind.limit(time), limited).await;
+            let result = timeout(kind.limit(limit), limited).await;
             drop(measurement);
             let result = self.keep_or_close(connection, kind, result).await;
             if matches!(kind, Kind::Change | Kind::ChangeBatch) {
                 count_commit(result.as_ref().map(drop).map_err(|failure| &failure.1));
             }
-            let (repeated, limit) = if kind.is_batch() {
+            let (repeated, attempts_limit) = if kind.is_batch() {
                 (Fault::External, 1)
             } else {
                 (Fault::Repeatable, ATTEMPTS)
             };
             match result {
-                Err(Failure(fault, _)) if fault >= repeated && attempts < limit => {}
+                Err(Failure(fault, _)) if fault >= repeated && attempts < attempts_limit => {}
                 result => return result,
             }
             self.metrics
@@ -275,7 +275,7 @@ impl<B: Backend> Pool<B> {
         idle.pop()
     }
 
-    /// Keeps a connection that has answered for the next use.
+    /// Keeps a connection for the next use. The server has just answered on it.
     fn keep(&self, mut connection: Connection<B>) {
         connection.answered = Instant::now();
         lock(&self.idle).push(connection);
@@ -301,7 +301,10 @@ impl<B: Backend> Pool<B> {
             }
             Ok(Err(error)) => {
                 let is_demoted = meaning(&error) == Some(Meaning::ReadOnly);
-                if is_demoted && connection.opened.elapsed() > REPLACEMENT_INTERVAL {
+                if is_demoted
+                    && connection.epoch == self.connector.epoch()
+                    && connection.opened.elapsed() > REPLACEMENT_AGE
+                {
                     self.connector.replace_all();
                 }
                 if !connection.is_lost(&error).await {

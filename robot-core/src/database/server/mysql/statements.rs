@@ -180,7 +180,7 @@ impl ServerDialect for AsyncMysqlConnection {
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
 
-    /// In the transaction of the caller.
+    /// Runs in the transaction of the caller.
     async fn insert_all(
         &mut self,
         definition: &Definition,

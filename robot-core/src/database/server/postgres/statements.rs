@@ -211,7 +211,7 @@ impl ServerDialect for AsyncPgConnection {
         Rows::<Nullable<BigInt>>::of(insert).load(self).await
     }
 
-    /// Not those with a new value of a unique field other than the name, or with a value that is removed.
+    /// Leaves out robots that get a new value of a unique field other than the name, or lose a value.
     async fn update_free(
         &mut self,
         definition: &Definition,

@@ -82,7 +82,37 @@ struct Permit<'a> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        lock(&self.pool.idle).push(self.connection.take());
+        let mut idle = lock(&self.pool.idle);
+        let place = self.connection.as_ref().map_or(0, |_| idle.len());
+        idle.insert(place, self.connection.take());
+        drop(idle);
         self.pool.available.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::{RunQueryDsl, connection::SimpleConnection, dsl::sql, result::Error::NotFound};
+
+    use super::*;
+    use crate::catalogue::OpenOptions;
+
+    #[test]
+    fn open_connection_is_used_after_another_one_was_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        drop(crate::open(&url).unwrap());
+        let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
+        let pool = ReaderPool::new(&file, 2);
+        let failed = pool.read(|_| {
+            let marked = pool.read(|other| other.batch_execute("PRAGMA cache_size = 77"));
+            marked.unwrap();
+            Err::<(), _>(NotFound)
+        });
+        assert!(failed.is_err());
+        let size = pool.read(|connection| {
+            sql::<diesel::sql_types::Integer>("PRAGMA cache_size").get_result::<i32>(connection)
+        });
+        assert_eq!(size.unwrap(), 77);
     }
 }
