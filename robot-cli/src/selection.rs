@@ -31,7 +31,7 @@ fn and(filter: Filter, name: &str, text: &str, definition: &Definition) -> Resul
     if filter.excludes(condition) {
         return Err(format!(
             "it and another condition for {} exclude each other; give one of them",
-            condition.field
+            condition.field()
         ));
     }
     Ok(filter.and(condition, value))

@@ -106,7 +106,7 @@ fn run(figment: Figment) -> Result<(), Failure> {
     #[cfg(unix)]
     let reload = reload::Reload {
         access: settings.catalogue.api.access.clone(),
-        certificates: options.certificates.clone(),
+        certificates: options.certificates().cloned(),
         address: settings.config.address,
     };
     // Before the store is opened, so that its metrics are recorded.

@@ -27,8 +27,11 @@ const SCIENTIFIC = new Intl.NumberFormat("en", { notation: "scientific", maximum
 /** Numbers above bars, which have little room. The table has the exact ones. */
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
-/** The summaries that were received last; undefined until some robot has a year. */
+/** The summaries that were received last. */
 let summaries;
+
+/** Whether the last summary had a year. */
+let hasYears = false;
 
 /** Starts the chart, folded on narrow screens, where it is above the list. */
 export function startChart() {
@@ -36,20 +39,23 @@ export function startChart() {
   byId("scope").addEventListener("change", draw);
 }
 
-/** Shows the place of the chart before the first numbers arrive: the list beside it would move under
-    the pointer later. */
+/** Shows an empty chart before the first numbers arrive: the list beside it would move under the pointer
+    later. */
 export function reserveChart() {
-  if (!summaries) show(byId("picture"));
+  if (hasYears) return;
+  for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
+  for (const id of ["scope", "no-bars"]) show(byId(id), false);
+  for (const id of ["bars", "picture"]) show(byId(id));
 }
 
 /** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
     are the same if there is none. */
 export function drawChart(whole, filtered) {
-  const hasYears = whole.groups.some(({ decade }) => decade !== undefined);
-  summaries = hasYears ? { whole, filtered } : undefined;
+  summaries = { whole, filtered };
+  hasYears = whole.groups.some(({ decade }) => decade !== undefined);
   show(byId("picture"), hasYears);
   show(byId("scope"), filtered !== whole);
-  if (hasYears) draw();
+  draw();
 }
 
 /** Hides the chart, because an outdated one would be wrong. */

@@ -142,7 +142,7 @@ function update(what) {
   showSelection();
   if (isWhole) announceCount();
   const hasYears = pages.hasYears || [...added.values()].some(({ robot }) => robot.year);
-  if (hasYears) reserveChart();
+  if (what !== "grown" && hasYears) reserveChart();
   notify.changed(what, count > 0 || isFiltered(view));
   if (what === "changed") pages.refresh();
 }

@@ -14,9 +14,9 @@ use crate::model::{Definition, Field, Kind, Member, ParseIdError, RobotId, Value
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
     /// The field.
-    pub field: Field,
+    pub(crate) field: Field,
     /// How the field is compared.
-    pub comparison: Comparison,
+    pub(crate) comparison: Comparison,
 }
 
 /// How the value of a robot is compared with the value of a condition.
@@ -60,6 +60,18 @@ impl Condition {
             Comparison::From => from,
             Comparison::To => to,
         }
+    }
+
+    /// The field.
+    #[must_use]
+    pub fn field(self) -> Field {
+        self.field
+    }
+
+    /// How the field is compared.
+    #[must_use]
+    pub fn comparison(self) -> Comparison {
+        self.comparison
     }
 
     /// Whether a filter may have several values, of which a robot has any.

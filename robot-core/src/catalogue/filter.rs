@@ -39,7 +39,7 @@ pub struct Filter {
     words: Vec<String>,
     searched: Vec<Field>,
     /// The conditions for fields, one for each field.
-    pub fields: Vec<FieldFilter>,
+    pub(crate) fields: Vec<FieldFilter>,
 }
 
 /// The values of a field that robots may have. A robot must meet all conditions.
@@ -216,6 +216,12 @@ impl Filter {
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
+    }
+
+    /// The conditions for fields, one for each field.
+    #[must_use]
+    pub fn fields(&self) -> &[FieldFilter] {
+        &self.fields
     }
 
     /// Whether a robot meets the filter.

@@ -53,7 +53,8 @@ pub(super) trait Execute: Send + Sized {
 
 /// Implements [`Execute`] for the connection of a backend: as a generic function, it would need bounds that are
 /// longer than the code. On database servers, `.await` follows each statement. The file that uses the macro imports the
-/// traits by which the connection executes statements.
+/// traits by which the connection executes statements. Examples: `impl_execute!(SqliteConnection,)` and
+/// `impl_execute!(AsyncPgConnection, .await)`.
 macro_rules! impl_execute {
     ($connection:ty, $($await:tt)*) => {
         const _: () = {

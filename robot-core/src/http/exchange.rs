@@ -160,7 +160,8 @@ impl Exchange {
                 Method::POST | Method::PUT | Method::PATCH | Method::DELETE
             ),
         };
-        if is_read && headers::content_length(&self.head.headers) <= Some(BODY_LIMIT) {
+        let length = headers::content_length(&self.head.headers);
+        if is_read && length.is_none_or(|length| length <= BODY_LIMIT) {
             BodyMode::Whole
         } else {
             BodyMode::None

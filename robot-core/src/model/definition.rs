@@ -46,7 +46,7 @@ pub struct Definition {
 static BUILT_IN: LazyLock<Arc<Definition>> = LazyLock::new(Arc::default);
 
 impl Default for Definition {
-    /// That of the contract.
+    /// The definition of the contract.
     fn default() -> Self {
         Self::new(None, Field::SETTABLE)
     }

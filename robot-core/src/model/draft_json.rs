@@ -1,6 +1,6 @@
 //! Parser of drafts in JSON, from a request body, a line or an array.
 
-use std::fmt;
+use std::{collections::HashMap, fmt};
 
 use serde::de::Deserialize;
 use serde_json::{Error, error::Category};
@@ -76,7 +76,9 @@ pub(crate) fn read(
     subject: Subject<'_>,
 ) -> Result<(Draft, Vec<Field>), Messages> {
     let members = Members::parse(definition, bytes, subject)?;
-    let member = |field: Field| members.get(field.name());
+    let values = members.0.iter().map(|(name, json)| (&**name, *json));
+    let values: HashMap<_, _> = values.collect();
+    let member = |field: Field| values.get(field.name()).copied();
     let draft = Draft::read(definition, |field| match member(field) {
         None | Some("null") => Ok(None),
         Some(json) => parse_json(field, json).map(Some),

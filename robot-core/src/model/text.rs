@@ -1,6 +1,6 @@
 //! Texts: messages about input, and names that are similar.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
 use serde::Serialize;
 #[cfg(feature = "transfer")]
@@ -22,8 +22,7 @@ pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
 ///
 /// assert_eq!(Message::from("The body is empty").to_string(), "The body is empty");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{text}")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
     /// The field that it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,6 +53,12 @@ impl<T: Into<Cow<'static, str>>> From<T> for Message {
             field: None,
             text: text.into(),
         }
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
     }
 }
 

@@ -159,8 +159,10 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
             robots,
             total,
         });
-        let is_continued = progress.continue_value();
-        is_continued.ok_or(CopyError::Cancelled { copied })
+        match progress {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(CopyError::Cancelled { copied }),
+        }
     };
     let last_id = || source.last_id().map_err(CopyError::Source);
     let restore = |robots: Vec<Robot>, last_id| {

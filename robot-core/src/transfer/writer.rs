@@ -25,9 +25,9 @@ use crate::model::{Field, Robot, Value, View};
 #[derive(Debug, Clone)]
 pub struct RobotWriter {
     /// The format.
-    pub format: Format,
+    pub(crate) format: Format,
     /// The fields that are written, in this order.
-    pub fields: Vec<Field>,
+    pub(crate) fields: Vec<Field>,
     /// Makes CSV safe to open in a spreadsheet with the comma as separator: a name that a
     /// spreadsheet would interpret as a formula gets an apostrophe before it. With another separator,
     /// a spreadsheet splits names: `a;=1+1;b` has a formula then. An import takes the apostrophe as a

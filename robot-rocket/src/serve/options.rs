@@ -31,17 +31,15 @@ const UNSENT: u32 = 128 * 1024;
 ///
 /// let figment = rocket::Config::figment().merge(("port", 0));
 /// let options = ServeOptions::bind(&figment)?;
-/// assert_ne!(options.address.port(), 0);
+/// assert_ne!(options.address().port(), 0);
 /// # Ok::<(), robot_rocket::ServeError>(())
 /// ```
 #[derive(Debug)]
 pub struct ServeOptions {
     pub(super) listener: TcpListener,
-    /// The address that the server listens on, with the port that the system chose for port 0.
-    pub address: SocketAddr,
+    pub(super) address: SocketAddr,
     pub(super) limits: ConnectionLimits,
-    /// The certificates of HTTPS, which can be replaced while the server runs.
-    pub certificates: Option<Certificates>,
+    pub(super) certificates: Option<Certificates>,
 }
 
 impl ServeOptions {
@@ -68,6 +66,18 @@ impl ServeOptions {
             limits,
             certificates,
         })
+    }
+
+    /// The address that the server listens on, with the port that the system chose for port 0.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The certificates of HTTPS, which can be replaced while the server runs.
+    #[must_use]
+    pub fn certificates(&self) -> Option<&Certificates> {
+        self.certificates.as_ref()
     }
 }
 

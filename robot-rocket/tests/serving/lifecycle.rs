@@ -39,7 +39,7 @@ fn liftoff_fairing_sees_the_chosen_port() {
         Box::pin(async {})
     }));
     let options = ServeOptions::bind(rocket.figment()).unwrap();
-    let address = options.address;
+    let address = options.address();
     let served = Served::start_with(rocket, options);
     assert_ne!(address.port(), 0);
     assert_eq!(served.address, address);

@@ -24,7 +24,7 @@ pub(super) const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
 /// The size in bytes to which SQLite shortens the WAL when it starts again from the beginning. Too
 /// low, and the WAL is shortened and extended all the time, which makes commits slower; too high, and
 /// the disk space of a burst is never freed. Four times the size at which it is checkpointed.
-pub(crate) const WAL_LIMIT: u64 = 16 << 20;
+pub(crate) const WAL_LIMIT: u64 = 48 << 20;
 
 /// Characters that are percent-encoded in a file URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC

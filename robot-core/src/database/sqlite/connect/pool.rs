@@ -18,8 +18,8 @@ use crate::{
 /// A pool of reading connections.
 pub(crate) struct ReaderPool {
     file: DatabaseFile,
-    /// The connections that may be used. `None` is one that is not open; the open ones are at the end.
-    idle: Mutex<Vec<Option<Reader>>>,
+    /// A slot for each connection that may be used: `None` if it is not open. The open ones are at the end.
+    slots: Mutex<Vec<Option<Reader>>>,
     available: Condvar,
     busy: Gauge,
     wait: Histogram,
@@ -30,7 +30,7 @@ impl ReaderPool {
     pub(crate) fn new(file: &DatabaseFile, connections: u32) -> Self {
         Self {
             file: file.clone(),
-            idle: Mutex::new((0..connections).map(|_| None).collect()),
+            slots: Mutex::new((0..connections).map(|_| None).collect()),
             available: Condvar::new(),
             busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => "reads"),
             wait: histogram!(STORE_POOL_WAIT.name),
@@ -55,13 +55,13 @@ impl ReaderPool {
     /// Waits up to the timeout until another connection may be used.
     fn acquire(&self) -> Result<Permit<'_>> {
         let started = Instant::now();
-        let (idle, limit) = (lock(&self.idle), self.file.timeout);
+        let (slots, limit) = (lock(&self.slots), self.file.timeout);
         let waited = self
             .available
-            .wait_timeout_while(idle, limit, |idle| idle.is_empty());
-        let (mut idle, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            .wait_timeout_while(slots, limit, |slots| slots.is_empty());
+        let (mut slots, _) = waited.unwrap_or_else(PoisonError::into_inner);
         self.wait.record(started.elapsed());
-        let connection = idle.pop().ok_or_else(|| {
+        let connection = slots.pop().ok_or_else(|| {
             let seconds = limit.as_secs_f64();
             Error::unavailable(format!(
                 "other reads have used all connections for {seconds} seconds"
@@ -82,10 +82,10 @@ struct Permit<'a> {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let mut idle = lock(&self.pool.idle);
-        let place = self.connection.as_ref().map_or(0, |_| idle.len());
-        idle.insert(place, self.connection.take());
-        drop(idle);
+        let mut slots = lock(&self.pool.slots);
+        let place = self.connection.as_ref().map_or(0, |_| slots.len());
+        slots.insert(place, self.connection.take());
+        drop(slots);
         self.pool.available.notify_one();
     }
 }

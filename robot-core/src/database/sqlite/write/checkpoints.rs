@@ -19,9 +19,9 @@ use crate::database::sqlite::{
 };
 use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES};
 
-/// The number of pages that are only in the WAL from which it is checkpointed, three times SQLite's default:
-/// robots with indexed fields change pages all over the file, of which a longer WAL has more twice. A single
-/// table of the WAL's index has room for 4,000 pages, so that reads are not slower.
+/// The number of pages that are only in the WAL from which it is checkpointed: three times SQLite's default. A longer
+/// WAL has more pages that were changed more than once, and a checkpoint copies each once: robots with indexed fields
+/// change pages all over the file. Lower values sync more often; higher ones make the slowest changes wait longer.
 const PAGE_LIMIT: i32 = 3000;
 
 /// How long a checkpoint waits for readers of the WAL, so that the WAL can start again. All writes
