@@ -254,7 +254,7 @@ pub(crate) fn count_error(error: &Error) {
 /// ```
 /// use robot_core::metrics::Counted;
 ///
-/// let running = Counted::new(&metrics::gauge!("robots_mails_running"));
+/// let running = Counted::new(metrics::gauge!("robots_mails_running"));
 /// // Send the mail.
 /// drop(running);
 /// ```
@@ -263,9 +263,9 @@ pub struct Counted(::metrics::Gauge);
 
 impl Counted {
     /// Raises the gauge by one.
-    pub fn new(gauge: &::metrics::Gauge) -> Self {
+    pub fn new(gauge: ::metrics::Gauge) -> Self {
         gauge.increment(1);
-        Self(gauge.clone())
+        Self(gauge)
     }
 }
 

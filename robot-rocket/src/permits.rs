@@ -106,7 +106,7 @@ impl BlockingPermits {
         let permits = (
             permit,
             of_kind,
-            Counted::new(&gauge!("robots_blocking_threads_busy")),
+            Counted::new(gauge!("robots_blocking_threads_busy")),
         );
         run(permits, request_id, work).await
     }

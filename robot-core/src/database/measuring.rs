@@ -55,7 +55,7 @@ impl QueueMetrics {
         Measurement {
             duration: &self.duration,
             started: Instant::now(),
-            _busy: Counted::new(&self.busy),
+            _busy: Counted::new(self.busy.clone()),
         }
     }
 }

@@ -14,7 +14,7 @@ impl ImportMetrics {
     pub(super) fn new() -> Self {
         Self {
             read: counter!(IMPORT_READ.name),
-            _running: Counted::new(&gauge!(IMPORTS.name)),
+            _running: Counted::new(gauge!(IMPORTS.name)),
         }
     }
 

@@ -176,7 +176,7 @@ impl Admission {
         Some(Admitted {
             admission: Arc::clone(self),
             client,
-            _open: Counted::new(&gauge!("robots_http_connections")),
+            _open: Counted::new(gauge!("robots_http_connections")),
         })
     }
 

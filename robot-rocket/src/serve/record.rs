@@ -61,7 +61,7 @@ impl RequestRecord {
         Self {
             info,
             start: Instant::now(),
-            _running: Counted::new(&gauge!("robots_http_requests_running")),
+            _running: Counted::new(gauge!("robots_http_requests_running")),
             #[cfg(feature = "otlp")]
             trace: headers.and_then(RequestTrace::start),
         }

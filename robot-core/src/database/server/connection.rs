@@ -52,7 +52,7 @@ impl<B: Backend> Connection<B> {
             answered: Instant::now(),
             is_uncommitted: true,
             is_broken: false,
-            _open: Counted::new(&gauge!(STORE_CONNECTIONS.name)),
+            _open: Counted::new(gauge!(STORE_CONNECTIONS.name)),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The length to which the log is shortened.
-const LIMIT: u64 = 16 << 20;
+const LIMIT: u64 = 48 << 20;
 
 #[test]
 fn log_is_shortened_when_a_long_reader_ends() {
@@ -31,7 +31,7 @@ fn log_is_shortened_when_a_long_reader_ends() {
     };
     let started = Instant::now();
     let mut number = 0;
-    while length() <= 2 * LIMIT {
+    while length() <= LIMIT {
         let mut writes = Vec::new();
         for _ in 0..1000 {
             number += 1;

@@ -43,7 +43,7 @@ impl ReaderPool {
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
         let mut permit = self.acquire()?;
-        let _busy = Counted::new(&self.busy);
+        let _busy = Counted::new(self.busy.clone());
         let current = permit.connection.take().filter(Reader::is_current);
         let opened = current.map_or_else(|| self.file.reader(Purpose::Read), Ok);
         let mut reader = opened.map_err(Error::unavailable)?;
