@@ -22,7 +22,7 @@ pub(in crate::database::server) struct MysqlUrl {
     /// Without TLS.
     options: OptsBuilder,
     tls: Tls,
-    /// That of the catalogue.
+    /// The timeout of the catalogue.
     pub(super) timeout: Duration,
 }
 

@@ -33,7 +33,7 @@ pub(in crate::database::server) struct PostgresUrl {
     pub(super) verification: Verification,
     /// Time for each host.
     pub(super) limit: Duration,
-    /// That of the catalogue.
+    /// The timeout of the catalogue.
     pub(super) timeout: Duration,
     pub(super) needs_primary: bool,
 }
