@@ -28,10 +28,10 @@ enum Part<'a> {
 
 impl<'a> Fragment<'a> {
     pub(super) fn new(sql: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            parts: vec![Part::Sql(sql.into())],
-            is_cached: true,
-        }
+        // Enough for most fragments.
+        let parts = Vec::with_capacity(8);
+        let is_cached = true;
+        Self { parts, is_cached }.sql(sql)
     }
 
     /// Appends a text as a value.

@@ -1,6 +1,6 @@
 //! Statements about robots, which are the same for every backend.
 
-use std::future::Future;
+use std::{borrow::Cow, future::Future};
 
 use diesel::{QueryResult, result::Error as DieselError};
 
@@ -27,8 +27,11 @@ pub(super) fn now<T>(statement: impl Future<Output = T>) -> T {
 }
 
 /// A query for columns of the robots that meet a condition.
-pub(super) fn select<'a>(columns: &str, condition: Option<Fragment<'a>>) -> Fragment<'a> {
-    let query = Fragment::new(format!("SELECT {columns} FROM robots"));
+pub(super) fn select(
+    columns: impl Into<Cow<'static, str>>,
+    condition: Option<Fragment<'_>>,
+) -> Fragment<'_> {
+    let query = Fragment::new("SELECT ").sql(columns).sql(" FROM robots");
     match condition {
         Some(condition) => query.sql(" WHERE ").then(condition),
         None => query,
@@ -61,7 +64,7 @@ pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryRes
 /// What a page consists of.
 pub(super) trait Item: Sized {
     /// Its columns.
-    const COLUMNS: &str;
+    const COLUMNS: &'static str;
 
     /// Loads the items of a query for these columns.
     fn load<C: Execute>(
@@ -72,7 +75,7 @@ pub(super) trait Item: Sized {
 }
 
 impl Item for Robot {
-    const COLUMNS: &str = ROBOT;
+    const COLUMNS: &'static str = ROBOT;
 
     async fn load<C: Execute>(
         connection: &mut C,
@@ -85,7 +88,7 @@ impl Item for Robot {
 
 impl Item for Entry {
     /// Without a condition, read from the index of the names alone.
-    const COLUMNS: &str = ENTRY;
+    const COLUMNS: &'static str = ENTRY;
 
     async fn load<C: Execute>(
         connection: &mut C,
@@ -171,7 +174,7 @@ pub(super) async fn count<C: Dialect>(
         }
     };
     let all = conditions::<C>(filter, "").into_iter().chain(condition);
-    let query = select(&format!("{columns}, count(*)"), all.reduce(Fragment::and));
+    let query = select(format!("{columns}, count(*)"), all.reduce(Fragment::and));
     connection
         .groups(match groups {
             Some(groups) => query.sql(format!(" GROUP BY {groups}")),

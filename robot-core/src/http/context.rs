@@ -1,7 +1,7 @@
 //! The response context: everything that a response depends on besides its content.
 
 use ::http::{
-    HeaderMap, HeaderName, HeaderValue,
+    HeaderMap, HeaderValue,
     header::{
         ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
         CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
@@ -19,8 +19,6 @@ use super::{
     response::Response,
     route::HandlerResult,
 };
-
-const REQUEST_ID: HeaderName = HeaderName::from_static(RequestId::HEADER);
 
 #[derive(Debug, Clone)]
 pub(super) struct ResponseContext {
@@ -88,7 +86,9 @@ impl ResponseContext {
         headers.insert(X_CONTENT_TYPE_OPTIONS, fixed("nosniff"));
         let policy = "default-src 'none'; frame-ancestors 'none'; sandbox";
         headers.insert(CONTENT_SECURITY_POLICY, fixed(policy));
-        headers.extend(HeaderValue::from_str(self.request_id.as_str()).map(|id| (REQUEST_ID, id)));
+        headers.extend(
+            HeaderValue::from_str(self.request_id.as_str()).map(|id| (RequestId::HEADER, id)),
+        );
         if let Some(applied) = self.applied {
             headers.append(PREFERENCE_APPLIED, fixed(applied));
         }
@@ -113,6 +113,6 @@ impl ResponseContext {
 pub fn refusal(failure: Failure) -> Response {
     let context = ResponseContext::new(&HeaderMap::new(), Behaviour::default(), &[]);
     let mut response = context.response(Err(failure));
-    response.headers_mut().remove(REQUEST_ID);
+    response.headers_mut().remove(RequestId::HEADER);
     response
 }

@@ -6,7 +6,7 @@
 
 use std::{
     fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    net::{Ipv4Addr, Ipv6Addr},
     str::FromStr,
 };
 
@@ -48,8 +48,7 @@ impl Hosts {
             (Self::Any, _) | (_, None) => true,
             (Self::Only(names), Some(host)) => {
                 let name = without_port(host);
-                names.iter().any(|known| known.is(name))
-                    || name.parse().is_ok_and(|name: HostName| name.is_loopback())
+                names.iter().any(|known| known.is(name)) || is_loopback(name)
             }
         }
     }
@@ -72,13 +71,6 @@ impl HostName {
     /// Compares names without regard to case and to a dot at the end.
     fn is(&self, name: &str) -> bool {
         self.0.eq_ignore_ascii_case(without_root(name))
-    }
-
-    /// Whether it is a loopback name or address.
-    fn is_loopback(&self) -> bool {
-        let address = self.0.trim_matches(['[', ']']).parse::<IpAddr>();
-        address.is_ok_and(|address| address.is_loopback())
-            || self.0.rsplit('.').next() == Some("localhost")
     }
 }
 
@@ -137,6 +129,16 @@ fn is_domain_name(name: &str) -> bool {
 /// A name without the dot of the root zone at its end.
 fn without_root(name: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
+}
+
+/// Whether this is a loopback name or address.
+fn is_loopback(name: &str) -> bool {
+    match without_root(name).parse::<Ipv4Addr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => name.parse().is_ok_and(|HostName(name)| {
+            name == "[::1]" || name.rsplit('.').next() == Some("localhost")
+        }),
+    }
 }
 
 fn without_port(host: &str) -> &str {

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use ::http::HeaderMap;
+use ::http::{HeaderMap, HeaderName};
 use compact_str::{CompactString, format_compact};
 
 use super::parse_error::ParseError;
@@ -22,8 +22,8 @@ use super::parse_error::ParseError;
 pub struct RequestId(CompactString);
 
 impl RequestId {
-    /// The name of the header, in lower case.
-    pub const HEADER: &str = "x-request-id";
+    /// The name of the header.
+    pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
     const MAXIMUM_LENGTH: usize = 128;
 

@@ -3,11 +3,7 @@
 use std::{borrow::Cow, net::SocketAddr, time::Instant};
 
 use ::metrics::{counter, gauge, histogram};
-use hyper::{
-    HeaderMap, StatusCode,
-    header::{HeaderName, HeaderValue},
-    http::request::Parts,
-};
+use hyper::{HeaderMap, StatusCode, header::HeaderValue, http::request::Parts};
 use robot_core::{http::RequestId, metrics::Counted};
 use tracing::field;
 
@@ -24,8 +20,6 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 /// The method of a request that was not read, the status of a request without a response, and the token of a request
 /// without one that has a name.
 const NONE: &str = "none";
-
-const HEADER: HeaderName = HeaderName::from_static(RequestId::HEADER);
 
 /// The record of a request, from its head to the end of its response. Dropping it completes it.
 pub(super) struct RequestRecord {
@@ -70,10 +64,10 @@ impl RequestRecord {
     /// The response starts. Adds the id to its headers.
     pub(super) fn start_response(&mut self, status: StatusCode, headers: &mut HeaderMap) {
         self.info.status = Some(status.as_u16());
-        if !headers.contains_key(&HEADER)
+        if !headers.contains_key(RequestId::HEADER)
             && let Ok(id) = HeaderValue::from_str(self.info.request_id.as_str())
         {
-            headers.insert(HEADER, id);
+            headers.insert(RequestId::HEADER, id);
         }
     }
 }

@@ -43,9 +43,13 @@ pub(super) fn with_body(
         response.status(),
         StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
     );
+    // hyper adds the length of a whole body itself.
+    let is_added = !is_head && matches!(response.body(), Content::Whole(_));
     let headers = response.headers_mut();
     headers.remove(CONTENT_LENGTH);
-    if let Some(size) = size.filter(|_| !is_empty && !headers.contains_key(TRANSFER_ENCODING)) {
+    if let Some(size) = size
+        && !(is_empty || is_added || headers.contains_key(TRANSFER_ENCODING))
+    {
         headers.insert(CONTENT_LENGTH, size.into());
     }
     response.map(|content| ResponseBody {

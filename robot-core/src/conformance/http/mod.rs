@@ -236,7 +236,9 @@ fn assert_common_headers(answer: &Answer, call: &str) {
     for (name, value) in [("vary", "Accept"), ("x-content-type-options", "nosniff")] {
         assert_eq!(answer.header(name), Some(value), "{call}: {name}");
     }
-    let id = answer.header(RequestId::HEADER).unwrap_or_default();
+    let id = answer
+        .header(RequestId::HEADER.as_str())
+        .unwrap_or_default();
     assert!(id.parse::<RequestId>().is_ok(), "{call}: request id '{id}'");
     let policy = answer.header("content-security-policy").unwrap_or_default();
     assert!(policy.contains("default-src 'none'"), "{call}: {policy}");
