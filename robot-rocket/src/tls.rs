@@ -100,7 +100,7 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
         return Err(is_not_pem(&origin, "certificate", "CERTIFICATE"));
     };
     let validity = Certificate::from_der(first).ok();
-    let validity = validity.map(|certificate| *certificate.tbs_certificate().validity());
+    let validity = validity.map(|certificate| certificate.tbs_certificate.validity);
     let private_key = PrivateKeyDer::from_pem_slice(&key)
         .map_err(|_| is_not_pem(&key_origin, "private key without a password", "PRIVATE KEY"))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider(tls)))
