@@ -11,7 +11,7 @@ use super::{
     conditions::expression,
     dialect::Dialect,
     errors::{INDEX, UNIQUE, wrap},
-    fragment::Fragment,
+    fragment::{Fragment, json},
     schema::total,
     statements::{Grouping, count, ids, other_definition},
 };
@@ -165,12 +165,11 @@ pub(super) async fn store<C: Dialect>(
 ) -> QueryResult<Definition> {
     let definition = redefinition.definition.clone();
     let revision = present.revision();
-    let document = serde_json::to_string(&definition).map_err(|error| wrap(Error::store(error)))?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
     let update = update
         .number(revision.next().get())
         .sql(", document = ")
-        .text(document);
+        .text(json(&definition)?);
     let update = update.sql(" WHERE revision = ").number(revision.get());
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));

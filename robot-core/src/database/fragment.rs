@@ -137,7 +137,7 @@ where
     }
 }
 
-/// Rows as a value of JSON, so that a statement is the same for any number of them, and is prepared once.
-pub(super) fn json(rows: &impl Serialize) -> QueryResult<String> {
-    serde_json::to_string(rows).map_err(|error| DieselError::SerializationError(error.into()))
+/// A value as JSON. A statement for rows as JSON is the same for any number of them, and is prepared once.
+pub(super) fn json(value: &impl Serialize) -> QueryResult<String> {
+    serde_json::to_string(value).map_err(|error| DieselError::SerializationError(error.into()))
 }

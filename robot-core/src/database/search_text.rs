@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use diesel::QueryResult;
 
 use super::{dialect::Dialect, fragment::Fragment, statements};
-use crate::{catalogue::Filter, model::fold};
+use crate::catalogue::Filter;
 
 /// The texts of a filter.
 pub(super) struct TextSearch<'a> {
@@ -50,7 +50,7 @@ impl<'a> TextSearch<'a> {
         let longest = self.filter.words().iter().max_by_key(|word| word.len());
         match longest {
             Some(word) if self.text.is_empty() => Cow::Borrowed(word),
-            _ => fold(&self.text),
+            _ => crate::model::fold(&self.text),
         }
     }
 
