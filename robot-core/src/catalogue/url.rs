@@ -7,6 +7,8 @@
 ///
 /// assert_eq!(redact("postgres://robots:secret@db.example/robots"), "postgres://db.example/robots");
 /// assert_eq!(redact("postgres://db/robots?password=secret"), "postgres://db/robots");
+/// // What follows the question mark may be part of a password.
+/// assert_eq!(redact("postgres://robots:se?cret@db/robots"), "postgres://...");
 /// assert_eq!(redact("sqlite:///var/lib/robots.db"), "sqlite:///var/lib/robots.db");
 /// ```
 #[must_use]

@@ -268,8 +268,8 @@ fn links_of_a_search_for_dots_are_lists(session: &Session<'_>) {
 }
 
 fn wrong_parameters_return_400(session: &Session<'_>) {
-    let of_filters = "type=Droid type= type=droid&type=toaster year=x year=-1 year=1&year=1 \
-                      year=1&year_to=2 year_from=2&year_to=1 name=%FF name=a&name=b";
+    let of_filters = "type=Droid type= type=droid&type=toaster year=x year=-1 year=1&year=1 year=1&year_to=2 \
+                      year_from=1&year=2 year_from=2&year_to=1 name=%FF name=a&name=b";
     let of_lists = "sort=price sort=Name sort=name&sort=year cursor= cursor=x cursor=name:a%00 \
                     cursor=-year:1:1&sort=year cursor=name:a&after=a after=a&sort=year count=1";
     let of_texts = "containing=%FF containing=a&containing=b";

@@ -70,6 +70,8 @@ fn definition_is_returned_as_preferred(session: &Session<'_>) {
 
 fn definition_is_replaced_under_conditions(session: &Session<'_>) {
     session.get_is(DEFINITION, BUILT_IN);
+    let is_described = || session.get("/openapi.json").text().contains("weight_from");
+    assert!(!is_described());
     let stale = "Another client has made a change since the ETag in If-Match was read; read again, and \
                  send the request with the new ETag";
     let excluded =
@@ -91,6 +93,7 @@ fn definition_is_replaced_under_conditions(session: &Session<'_>) {
         }
     }
     assert_ok(&define(session, OWN));
+    assert!(is_described());
     let answer = session.get(DEFINITION);
     assert_eq!(answer.header("etag"), Some("\"2\""));
     assert_eq!(answer.text().parse::<Definition>(), OWN.parse());
