@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
-/// statement, so up to 65 per row.
+/// statement, so up to 65 per row. More than a batch of changes has.
 const ROWS: usize = 1000;
 
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
@@ -174,13 +174,10 @@ fn own_value(field: Field) -> String {
 impl ServerDialect for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
-    const INSERTS_BY_ONE_STATEMENT: bool = false;
-
     const NEEDS_SAVEPOINTS: bool = false;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
 
-    /// Runs in the transaction of the caller.
     async fn insert_all(
         &mut self,
         definition: &Definition,
@@ -242,7 +239,9 @@ async fn insert(
     insert.execute(connection).await?;
     // The first id. Those of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await?.pop();
+    // The rows may be committed: from here on no error may mean that nothing was stored.
+    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await;
+    let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
     let (first, distance) = ids.unwrap_or_default();
     let distance = distance.parse().unwrap_or(1);
     Ok((first..).step_by(distance).take(count))
