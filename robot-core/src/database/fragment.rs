@@ -137,7 +137,7 @@ where
     }
 }
 
-/// A value as JSON. A statement for rows as JSON is the same for any number of them, and is prepared once.
+/// A value as JSON. With its rows as JSON, a statement is the same for any number of rows, and is prepared once.
 pub(super) fn json(value: &impl Serialize) -> QueryResult<String> {
     serde_json::to_string(value).map_err(|error| DieselError::SerializationError(error.into()))
 }

@@ -29,7 +29,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(15);
 pub(crate) fn every_fault_keeps_acknowledged_writes(run: &Run, kind: Kind) {
     run.repeat(1, |random| {
         let database = DatabaseServer::new(kind);
-        let relay = Relay::start(authority(&database.url));
+        let relay = Relay::start(authority(&database.url), random.fork());
         let url = database
             .url
             .replace(authority(&database.url), &relay.address);
@@ -88,6 +88,8 @@ fn cut(_: &DatabaseServer, relay: &Relay, workload: &Workload, random: &mut Rng)
     relay.cuts.store(true, Ordering::Relaxed);
     workload.wait_for_failed_writes(random.usize(1..10));
     relay.cuts.store(false, Ordering::Relaxed);
+    // A connection that was cut after its last answer was read is noticed by its age.
+    thread::sleep(Duration::from_millis(1100));
 }
 
 /// Forwards connections to a database server.
@@ -99,7 +101,7 @@ struct Relay {
 }
 
 impl Relay {
-    fn start(database: &str) -> Self {
+    fn start(database: &str, mut random: Rng) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let relay = Self {
             address: listener.local_addr().unwrap().to_string(),
@@ -108,13 +110,14 @@ impl Relay {
         let (database, cuts) = (database.to_owned(), Arc::clone(&relay.cuts));
         thread::spawn(move || {
             for client in listener.incoming() {
-                let (client, Ok(server)) = (client.unwrap(), TcpStream::connect(&database)) else {
+                let (Ok(client), Ok(server)) = (client, TcpStream::connect(&database)) else {
                     continue;
                 };
                 for (from, to) in [(&client, &server), (&server, &client)] {
+                    to.set_nodelay(true).unwrap();
                     let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
-                    let cuts = Arc::clone(&cuts);
-                    thread::spawn(move || forward(from, to, &cuts));
+                    let (cuts, random) = (Arc::clone(&cuts), random.fork());
+                    thread::spawn(move || forward(from, to, &cuts, random));
                 }
             }
         });
@@ -123,12 +126,12 @@ impl Relay {
 }
 
 /// Forwards bytes in one direction. One in twenty reads ends the connection, within the bytes that were read.
-fn forward(mut from: TcpStream, mut to: TcpStream, cuts: &AtomicBool) {
+fn forward(mut from: TcpStream, mut to: TcpStream, cuts: &AtomicBool, mut random: Rng) {
     let mut bytes = [0; 4096];
     while let Ok(mut length @ 1..) = from.read(&mut bytes) {
-        let is_cut = cuts.load(Ordering::Relaxed) && fastrand::u8(..20) == 0;
+        let is_cut = cuts.load(Ordering::Relaxed) && random.u8(..20) == 0;
         if is_cut {
-            length = fastrand::usize(..length);
+            length = random.usize(..length);
         }
         if to.write_all(&bytes[..length]).is_err() || is_cut {
             break;

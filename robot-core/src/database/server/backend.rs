@@ -74,7 +74,7 @@ pub(super) trait ServerDialect: Dialect {
     const TABLE_LOCK: Option<(&'static str, &'static str)>;
 
     /// Inserts robots, except those with values that others have, and returns the new ids in the order of
-    /// the drafts. Those of a batch are stored by one statement, which needs no transaction. If more
+    /// the drafts. One statement stores all robots of a batch, and needs no transaction. If more
     /// robots take several statements, the last one begins before the deadline.
     fn insert_all(
         &mut self,

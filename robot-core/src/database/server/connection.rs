@@ -1,6 +1,9 @@
 //! A connection to a database server, and what a failed statement means for it.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use ::metrics::gauge;
 use diesel::{QueryResult, result::Error as DieselError};
@@ -13,6 +16,7 @@ use super::{
 };
 use crate::{
     catalogue::Error,
+    database::errors::wrap,
     metrics::{Counted, STORE_CONNECTIONS},
 };
 
@@ -67,7 +71,7 @@ impl<B: Backend> Connection<B> {
         Ok(())
     }
 
-    /// For one statement that is a transaction of its own. `None` if the connection may be lost: the
+    /// For statements of which one stores, as a transaction of its own. `None` if the connection may be lost: the
     /// statement needs a transaction, which is repeated if it is.
     pub(super) fn autocommit(&mut self) -> Option<&mut B> {
         if self.answered.elapsed() > TRUST {
@@ -93,7 +97,13 @@ impl<B: Backend> Connection<B> {
             }
             Err(error) => {
                 self.is_broken = self.inner.batch("ROLLBACK").await.is_err();
-                Err(error)
+                match wrapped(&error) {
+                    // It is known now that nothing was stored.
+                    Some(Error::Unknown(cause)) if !self.is_broken => {
+                        Err(wrap(Error::Unavailable(Arc::clone(cause))))
+                    }
+                    _ => Err(error),
+                }
             }
         }
     }
@@ -101,10 +111,7 @@ impl<B: Backend> Connection<B> {
     /// Whether the connection was lost at an error. The catalogue's own errors, but for unknown outcomes, are found
     /// with an answer of the server.
     pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
-        if let DieselError::QueryBuilderError(cause) = error
-            && let Some(own) = cause.downcast_ref::<Error>()
-            && !matches!(own, Error::Unknown(_))
-        {
+        if wrapped(error).is_some_and(|own| !matches!(own, Error::Unknown(_))) {
             return false;
         }
         if meaning(error) == Some(Meaning::Unknown) {
@@ -112,5 +119,13 @@ impl<B: Backend> Connection<B> {
         }
         let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
         !matches!(ping, Ok(Ok(())))
+    }
+}
+
+/// The catalogue's own error in one of Diesel.
+fn wrapped(error: &DieselError) -> Option<&Error> {
+    match error {
+        DieselError::QueryBuilderError(cause) => cause.downcast_ref(),
+        _ => None,
     }
 }

@@ -21,15 +21,20 @@ use crate::{
         execute::impl_execute,
         fragment::Fragment,
         schema::{DraftRow, ENTRY, RobotRow, robots},
-        server::backend::{ServerDialect, check_deadline},
+        server::{
+            backend::{ServerDialect, check_deadline},
+            batcher::BATCH_LIMIT,
+        },
         statements::select,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
 
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
-/// statement, so up to 65 per row. More than a batch of changes has.
+/// statement, so up to 65 per row.
 const ROWS: usize = 1000;
+
+const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
 
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
 const COLLATE: &str =
@@ -198,8 +203,8 @@ impl ServerDialect for AsyncMysqlConnection {
     }
 }
 
-/// Inserts the robots whose names are free. Without a savepoint: in a cluster, a conflict rolls back the whole
-/// transaction.
+/// Inserts the robots whose names are free. A transaction needs no savepoint for it: in a cluster, a conflict rolls back
+/// all of the transaction.
 async fn insert_free(
     connection: &mut AsyncMysqlConnection,
     definition: &Definition,
@@ -239,7 +244,7 @@ async fn insert(
     insert.execute(connection).await?;
     // The first id. Those of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    // The rows may be committed: from here on no error may mean that nothing was stored.
+    // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
     let ids = connection.pairs(Fragment::new(ids), 1, Ok).await;
     let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
     let (first, distance) = ids.unwrap_or_default();
