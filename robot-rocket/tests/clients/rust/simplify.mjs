@@ -8,9 +8,13 @@ import { readFileSync } from "node:fs";
 const api = JSON.parse(readFileSync(0, "utf8"));
 api.openapi = "3.0.3";
 
-/** Declares one type of each body. */
+/** Declares one type of each body and of each value. */
 function simplify(value) {
   if (typeof value !== "object" || value === null) return;
+  if (Array.isArray(value.type)) {
+    value.nullable = value.type.includes("null");
+    value.type = value.type.find((type) => type !== "null");
+  }
   const types = value.content;
   if (types) value.content = { "application/json": types["application/json"] ?? Object.values(types)[0] };
   Object.values(value).forEach(simplify);
@@ -20,12 +24,18 @@ simplify(api);
 for (const item of Object.values(api.paths)) {
   delete item.options;
   // A refusal of a head that is too large has another schema than the failures of an import.
-  for (const operation of Object.values(item)) delete operation.responses?.["431"];
+  for (const { responses } of Object.values(item)) {
+    delete responses?.["431"];
+    // Sent only to clients that prefer it.
+    if (responses?.["200"]) delete responses["204"];
+  }
 }
 
-const search = api.paths["/api/robots/search/{name}"];
-delete api.paths["/api/robots/search/{name}"];
-search.parameters[0].name = "text";
-api.paths["/api/robots/search/{text}"] = search;
+for (const base of ["/api", "/v1"]) {
+  const search = api.paths[`${base}/robots/search/{name}`];
+  delete api.paths[`${base}/robots/search/{name}`];
+  search.parameters[0].name = "text";
+  api.paths[`${base}/robots/search/{text}`] = search;
+}
 
 console.log(JSON.stringify(api));

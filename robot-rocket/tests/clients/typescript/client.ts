@@ -47,7 +47,9 @@ const imported = await client.POST("/api/robots/import", {
   params: { query: { format: "json" } },
   body: [{ ...draft, name: "C-3PO" }],
 });
-assert.equal(imported.data?.data.added, 1);
+const result = imported.data!.data;
+assert.ok("added" in result);
+assert.equal(result.added, 1);
 
 const list = await client.GET("/api/robots", {
   params: { query: { type: ["droid"], sort: "-year", limit: 1, count: true } },

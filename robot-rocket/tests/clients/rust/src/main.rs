@@ -5,8 +5,8 @@ use std::{env, error::Error, num::NonZeroU64};
 use api::{
     Client,
     types::{
-        ExportRobotsFormat, ImportRobotsFormat, ListRobotsSort, ListRobotsTypeItem, RobotDraft,
-        RobotDraftType, RobotPatch, RobotResult,
+        ExportRobotsFormat, ImportReportData, ImportRobotsFormat, ListRobotsSort,
+        ListRobotsTypeItem, RobotDraft, RobotPatch, RobotResult, Type,
     },
 };
 
@@ -31,7 +31,7 @@ fn set_type_of_patch(request: &mut reqwest::Request) {
 fn draft(name: &str) -> Result<RobotDraft, Box<dyn Error>> {
     Ok(RobotDraft::builder()
         .name(name)
-        .type_("droid".parse::<RobotDraftType>()?)
+        .type_(Type::Droid)
         .year(1977)
         .try_into()?)
 }
@@ -98,7 +98,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let import = client.import_robots().format(ImportRobotsFormat::Json);
     let imported = import.body(vec![draft("C-3PO")?]).send().await?;
-    assert_eq!(imported.data.added, 1);
+    match &imported.data {
+        ImportReportData::ImportCounts(counts) => assert_eq!(counts.added, 1),
+        other => return Err(format!("{other:?}").into()),
+    }
 
     let list = client
         .list_robots()
