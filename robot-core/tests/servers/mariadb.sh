@@ -82,7 +82,6 @@ collation_server = latin1_swedish_ci
 autocommit = 0
 completion_type = CHAIN
 transaction_isolation = READ-UNCOMMITTED
-transaction_read_only = ON
 innodb_lock_wait_timeout = 1
 lock_wait_timeout = 1
 max_sort_length = 64
@@ -99,6 +98,7 @@ ssl_cert = $1/certificate.pem
 ssl_key = $1/key.pem
 ssl = off
 default_storage_engine = MyISAM
+transaction_read_only = ON
 innodb_default_row_format = compact
 CONF
 }

@@ -21,10 +21,7 @@ use crate::{
         execute::impl_execute,
         fragment::Fragment,
         schema::{DraftRow, ENTRY, RobotRow, robots},
-        server::{
-            backend::{ServerDialect, check_deadline},
-            batcher::BATCH_LIMIT,
-        },
+        server::backend::{ServerDialect, check_deadline},
         statements::select,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
@@ -33,8 +30,6 @@ use crate::{
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
 /// statement, so up to 65 per row.
 const ROWS: usize = 1000;
-
-const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
 
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
 const COLLATE: &str =
@@ -179,10 +174,15 @@ fn own_value(field: Field) -> String {
 impl ServerDialect for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
+    /// A cluster that loses a node changes the distance of ids. The ids are read before the commit, which waits for the
+    /// other nodes.
+    const INSERTS_BY_ONE_STATEMENT: bool = false;
+
     const NEEDS_SAVEPOINTS: bool = false;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
 
+    /// Runs in the transaction of the caller.
     async fn insert_all(
         &mut self,
         definition: &Definition,
@@ -203,8 +203,8 @@ impl ServerDialect for AsyncMysqlConnection {
     }
 }
 
-/// Inserts the robots whose names are free. A transaction needs no savepoint for it: in a cluster, a conflict rolls back
-/// all of the transaction.
+/// Inserts the robots whose names are free. Without a savepoint: in a cluster, a conflict rolls back the whole
+/// transaction.
 async fn insert_free(
     connection: &mut AsyncMysqlConnection,
     definition: &Definition,
@@ -244,9 +244,7 @@ async fn insert(
     insert.execute(connection).await?;
     // The first id. Those of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
-    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await;
-    let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
+    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await?.pop();
     let (first, distance) = ids.unwrap_or_default();
     let distance = distance.parse().unwrap_or(1);
     Ok((first..).step_by(distance).take(count))
