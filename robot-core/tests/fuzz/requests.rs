@@ -129,11 +129,11 @@ fn is_own_host(host: &str) -> bool {
     let bracketed = host
         .strip_prefix('[')
         .and_then(|host| host.strip_suffix(']'));
+    let name = host.strip_suffix('.').unwrap_or(host);
     let address = match bracketed {
         Some(address) => address.parse().ok().map(IpAddr::V6),
-        None => host.parse().ok(),
+        None => name.parse().ok(),
     };
-    let name = host.strip_suffix('.').unwrap_or(host);
     name == "robots.example"
         || name == "localhost"
         || (name.ends_with(".localhost") && is_name(name))
@@ -142,8 +142,9 @@ fn is_own_host(host: &str) -> bool {
 
 /// Whether a text is a single host name.
 fn is_name(text: &str) -> bool {
-    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    text.bytes().all(is_name_byte)
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_name_byte);
+    text.split('.').all(is_label)
 }
 
 /// One of these values, which are separated by `|`, or a similar one.
