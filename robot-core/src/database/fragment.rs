@@ -28,10 +28,12 @@ enum Part<'a> {
 
 impl<'a> Fragment<'a> {
     pub(super) fn new(sql: impl Into<Cow<'static, str>>) -> Self {
-        // Enough for most fragments.
-        let parts = Vec::with_capacity(8);
-        let is_cached = true;
-        Self { parts, is_cached }.sql(sql)
+        let empty = Self {
+            // Enough for most fragments, so that they do not grow.
+            parts: Vec::with_capacity(8),
+            is_cached: true,
+        };
+        empty.sql(sql)
     }
 
     /// Appends a text as a value.

@@ -133,8 +133,9 @@ fn depend_on_order(
     !all.all(|id| ids.insert(id)) || definition.unique().any(is_taken)
 }
 
-/// Applies changes by as few statements as possible: deletes, updates and inserts, in a transaction unless all are
-/// inserts. None of them has been acknowledged, so that any order is right, unless the results depend on it.
+/// Applies changes by as few statements as possible: deletes, updates and inserts. The caller has begun a transaction,
+/// unless one statement is enough. None of the changes has been acknowledged, so that any order is right, unless the
+/// results depend on it.
 ///
 /// Inserts come last: a name that is taken is then held by a committed row, not by one that this transaction
 /// has inserted.
