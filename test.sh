@@ -6,7 +6,7 @@
 #   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
 #                       combination of features, the earliest Rust, compatibility, packages for users
 #                       (built in target/packages), the procedures of the operations documents, reverse
-#                       proxies, long fuzz and fault runs, clusters
+#                       proxies, long runs of the fuzz, model and fault tests, clusters
 #   ./test.sh cluster   a Galera cluster, a PostgreSQL standby and a Patroni cluster, of which nodes are
 #                       killed and suspended
 #
@@ -412,6 +412,8 @@ check_release() {
     export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
     step "Long fuzz run"
     PROPTEST_CASES=20000 cargo test --locked --workspace --all-features --release --test fuzz
+    step "Long comparison of the stores with their model"
+    PROPTEST_CASES=400 cargo test --locked --workspace --all-features --release --test stores behave
 
     step "The web page with a million robots"
     PAGE_ROBOTS=1000000 AXE_CORE="$tools/axe-core/axe.min.js" \

@@ -176,7 +176,7 @@ fn assert_added(service: &Service, answer: &Answer, draft: &Draft) {
 }
 
 proptest! {
-    #![proptest_config(configuration(2000))]
+    #![proptest_config(configuration(1000))]
 
     #[test]
     fn post_matches_the_model(Bytes(body) in body()) {

@@ -46,7 +46,7 @@ const MUSEUM: &str = r#"{"title":"T","properties":{"name":{"unique":false},"type
     "maker":{"type":"string","pattern":"^a","unique":true},"weight":{"type":"number","maximum":1.5}},"required":["name"]}"#;
 
 proptest! {
-    #![proptest_config(configuration(400))]
+    #![proptest_config(configuration(200))]
 
     #[test]
     fn definitions_are_taken_or_refused(document in prop_oneof![

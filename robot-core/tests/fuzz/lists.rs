@@ -20,7 +20,7 @@ const TARGETS: [&str; 5] = [
 ];
 
 proptest! {
-    #![proptest_config(configuration(3000))]
+    #![proptest_config(configuration(1500))]
 
     #[test]
     fn links_of_random_queries_are_answered(query in prop_oneof![

@@ -91,7 +91,7 @@ fn target() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(configuration(2000))]
+    #![proptest_config(configuration(1000))]
 
     #[test]
     fn paths_match_the_model(target in target()) {

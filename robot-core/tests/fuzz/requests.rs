@@ -292,7 +292,7 @@ fn in_b(status: u16) -> u16 {
 }
 
 proptest! {
-    #![proptest_config(configuration(600))]
+    #![proptest_config(configuration(300))]
 
     #[test]
     fn rejected_random_requests_change_nothing(calls in vec(call(), 1..12)) {

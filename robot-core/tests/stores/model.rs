@@ -1,5 +1,7 @@
 //! Property test: every store returns the same results as the in-memory store, step by step.
 
+use std::env;
+
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Draft, Error, Field, Filter,
@@ -467,16 +469,18 @@ fn assert_opened_like_the_model<B: Backend>(steps: &[Step]) {
     assert_like_the_model(database.open(), &|| (), steps);
 }
 
+/// This number of cases, unless `PROPTEST_CASES` sets another.
 fn configuration(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
     ProptestConfig {
-        cases,
+        cases: env::var_os("PROPTEST_CASES").map_or(cases, |_| default.cases),
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..default
     }
 }
 
 proptest! {
-    #![proptest_config(configuration(200))]
+    #![proptest_config(configuration(80))]
 
     #[cfg(feature = "sqlite")]
     #[test]
@@ -499,7 +503,7 @@ proptest! {
 
 #[cfg(feature = "sqlite")]
 proptest! {
-    #![proptest_config(configuration(48))]
+    #![proptest_config(configuration(24))]
 
     /// So many robots that the search index is used, of which it contains all, or not the newest.
     #[test]

@@ -2,8 +2,11 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::{Arc, Mutex},
+    thread,
 };
 
 use fantoccini::{
@@ -15,7 +18,6 @@ use fantoccini::{
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use tokio::{runtime, time};
 use url::{ParseError, Url};
 
@@ -34,15 +36,24 @@ const ARGUMENTS: [&str; 9] = [
     "--window-size=1200,900",
 ];
 
-/// A browser with one window, closed on drop.
+/// Runs the driver until the end of input, which is also the end of the test process. Then ends all processes of its
+/// group, to which the browser belongs, and removes the browser's profile folder.
+const SCRIPT: &str = r#"chromedriver --port=0 & exec >/dev/null; read -r _; trap : TERM; kill 0; wait
+until rm -rf "$0"; do sleep 0.1; done"#;
+
+/// A browser with one window. After a test that succeeds, another one gets it: a new one takes longer to start than
+/// most tests.
+#[derive(Clone)]
 pub(crate) struct Browser {
-    driver: Child,
     client: Client,
     /// Runs the client.
-    runtime: runtime::Runtime,
-    /// The profile folder of the browser, removed on drop.
-    _profile: TempDir,
+    runtime: Arc<runtime::Runtime>,
+    /// Runs the script.
+    _shell: Arc<Child>,
 }
+
+/// Browsers that no test uses.
+static IDLE: Mutex<Vec<Browser>> = Mutex::new(Vec::new());
 
 /// A command of Chromium that is not in the standard: its path and parameters.
 #[derive(Debug)]
@@ -64,8 +75,12 @@ impl WebDriverCompatibleCommand for Extension {
 
 impl Browser {
     pub(crate) fn open() -> Self {
-        let profile = tempfile::tempdir().unwrap();
-        let (driver, port) = start_driver();
+        let idle = IDLE.lock().unwrap().pop();
+        idle.unwrap_or_else(Self::start)
+    }
+
+    fn start() -> Self {
+        let (shell, port, profile) = start_driver();
         let address = format!("http://127.0.0.1:{port}");
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.unwrap();
@@ -73,11 +88,28 @@ impl Browser {
         builder.capabilities(serde_json::from_value(capabilities(&profile)).unwrap());
         let client = runtime.block_on(builder.connect(&address)).unwrap();
         Self {
-            driver,
             client,
-            runtime,
-            _profile: profile,
+            runtime: Arc::new(runtime),
+            _shell: Arc::new(shell),
         }
+    }
+
+    /// Opens an empty window instead of all others, and forgets what pages have stored and written.
+    fn renew(&self) {
+        self.wait(async {
+            let new = self.client.new_window(true).await?.handle;
+            for window in self.client.windows().await? {
+                if window != new {
+                    self.client.switch_to_window(window).await?;
+                    self.client.close_window().await?;
+                }
+            }
+            self.client.switch_to_window(new).await
+        });
+        let everything = json!({"origin": "*", "storageTypes": "all"});
+        self.devtools("Storage.clearDataForOrigin", &everything);
+        self.devtools("Network.clearBrowserCache", &json!({}));
+        self.console_messages();
     }
 
     /// Waits for the result of a command.
@@ -159,8 +191,8 @@ impl Browser {
     }
 }
 
-fn capabilities(profile: &TempDir) -> Value {
-    let profile = profile.path().display();
+fn capabilities(profile: &Path) -> Value {
+    let profile = profile.display();
     let arguments = ARGUMENTS.map(str::to_owned).into_iter();
     let arguments = arguments.chain([format!("--user-data-dir={profile}")]);
     json!({
@@ -178,40 +210,40 @@ fn up(value: char) -> KeyAction {
     KeyAction::Up { value }
 }
 
-/// A driver, and the port that it listens on. It exits if another process has the port that it chose for one of its
-/// two addresses.
-fn start_driver() -> (Child, u16) {
+/// The shell that runs a driver, the port on which the driver listens, and a profile folder. A driver exits if another
+/// process has the port that it chose for one of its two addresses.
+fn start_driver() -> (Child, u16, PathBuf) {
     for _ in 0..5 {
-        let mut driver = Command::new("chromedriver")
-            .args(["--port=0"])
+        let profile = tempfile::tempdir().unwrap().keep();
+        let mut shell = Command::new("sh")
+            .args(["-c", SCRIPT])
+            .arg(&profile)
+            .process_group(0)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .unwrap_or_else(|error| {
-                panic!("chromedriver, of Debian's package chromium-driver, cannot be run: {error}")
-            });
-        let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+            .unwrap();
+        let lines = BufReader::new(shell.stdout.take().unwrap()).lines();
         let mut ports = lines.filter_map(|line| {
             let line = line.ok()?;
             let (_, port) = line.split_once("started successfully on port ")?;
             port.trim_end_matches('.').parse().ok()
         });
         if let Some(port) = ports.next() {
-            return (driver, port);
+            return (shell, port, profile);
         }
-        let _ = driver.wait();
+        // Ends its input.
+        let _ = shell.wait();
     }
-    panic!("chromedriver did not start")
+    panic!("chromedriver, of Debian's package chromium-driver, does not start")
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver closes the browser. If that fails, the test has failed already.
-        let closed = self.client.clone().close();
-        let _ = self
-            .runtime
-            .block_on(async { time::timeout(TIMEOUT, closed).await });
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
+        if !thread::panicking() {
+            self.renew();
+            IDLE.lock().unwrap().push(self.clone());
+        }
     }
 }
