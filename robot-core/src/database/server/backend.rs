@@ -66,9 +66,6 @@ pub(super) trait ServerDialect: Dialect {
     /// Begins a transaction that reads the database as it is at one moment.
     const BEGIN_SNAPSHOT: &'static str;
 
-    /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
-    const INSERTS_BY_ONE_STATEMENT: bool;
-
     /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
     const NEEDS_SAVEPOINTS: bool;
 
@@ -77,7 +74,8 @@ pub(super) trait ServerDialect: Dialect {
     const TABLE_LOCK: Option<(&'static str, &'static str)>;
 
     /// Inserts robots, except those with values that others have, and returns the new ids in the order of
-    /// the drafts. If this takes several statements, the last one begins before the deadline.
+    /// the drafts. One statement stores all robots of a batch, and needs no transaction. If more robots take several
+    /// statements, the last one begins before the deadline.
     fn insert_all(
         &mut self,
         definition: &Definition,

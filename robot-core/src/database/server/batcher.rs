@@ -41,7 +41,7 @@ const CAPACITY: usize = 4096;
 
 /// The maximum number of items in a batch. Fewer, and more round trips; more, and the first item of a batch
 /// waits longer for the others.
-const BATCH_LIMIT: usize = 256;
+pub(super) const BATCH_LIMIT: usize = 256;
 
 /// How long a batch keeps others from being executed beside it. Shorter, and batches are smaller; longer, and
 /// a batch that waits for a lock delays others.

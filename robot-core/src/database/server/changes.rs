@@ -64,8 +64,7 @@ impl<B: Backend> Work<B> for Changes {
             return Ok(vec![apply_alone(connection, definition, change).await?]);
         }
         let are_inserts = changes.iter().all(|change| change.id().is_none());
-        if B::INSERTS_BY_ONE_STATEMENT
-            && definition.has_only_unique_names()
+        if definition.has_only_unique_names()
             && are_inserts
             && let Some(connection) = connection.autocommit()
         {

@@ -6,7 +6,12 @@ use std::{
     time::Instant,
 };
 
-use diesel::QueryResult;
+use diesel::{
+    QueryResult,
+    mysql::Mysql,
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
+    sql_types::BigInt,
+};
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use super::migrations::TABLE_LOCK;
@@ -21,7 +26,10 @@ use crate::{
         execute::impl_execute,
         fragment::Fragment,
         schema::{DraftRow, ENTRY, RobotRow, robots},
-        server::backend::{ServerDialect, check_deadline},
+        server::{
+            backend::{ServerDialect, check_deadline},
+            batcher::BATCH_LIMIT,
+        },
         statements::select,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
@@ -30,6 +38,8 @@ use crate::{
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
 /// statement, so up to 65 per row.
 const ROWS: usize = 1000;
+
+const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
 
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
 const COLLATE: &str =
@@ -119,16 +129,10 @@ impl Dialect for AsyncMysqlConnection {
     }
 
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
-            .values(DraftRow::new(definition, draft))
-            .execute(self)
-            .await?;
-        // The row is committed: from here on no error may mean that nothing was stored.
-        let id = Fragment::new("SELECT CAST(last_insert_id() AS SIGNED)");
-        let mut ids = self
-            .numbers(id)
-            .await
-            .map_err(|error| wrap(Error::unknown(error)))?;
+        let row = DraftRow::new(definition, draft);
+        let insert = Returning(diesel::insert_into(robots::table).values(row));
+        let returned = insert.load(self).await?;
+        let mut ids = assigned_ids(self, returned, 1).await?;
         Ok(ids.pop().unwrap_or(0))
     }
 
@@ -174,15 +178,10 @@ fn own_value(field: Field) -> String {
 impl ServerDialect for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
-    /// A cluster that loses a node changes the distance of ids. The ids are read before the commit, which waits for the
-    /// other nodes.
-    const INSERTS_BY_ONE_STATEMENT: bool = false;
-
     const NEEDS_SAVEPOINTS: bool = false;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
 
-    /// Runs in the transaction of the caller.
     async fn insert_all(
         &mut self,
         definition: &Definition,
@@ -196,15 +195,15 @@ impl ServerDialect for AsyncMysqlConnection {
                 Err(error) if is_taken(&error) => {
                     ids.extend(insert_free(self, definition, drafts).await?);
                 }
-                inserted => ids.extend(inserted?.map(Some)),
+                inserted => ids.extend(inserted?.into_iter().map(Some)),
             }
         }
         Ok(ids)
     }
 }
 
-/// Inserts the robots whose names are free. Without a savepoint: in a cluster, a conflict rolls back the whole
-/// transaction.
+/// Inserts the robots whose names are free. A transaction needs no savepoint for it: in a cluster, a conflict rolls back
+/// the whole transaction.
 async fn insert_free(
     connection: &mut AsyncMysqlConnection,
     definition: &Definition,
@@ -224,7 +223,7 @@ async fn insert_free(
     if free.is_empty() {
         return Ok(vec![None; drafts.len()]);
     }
-    let mut ids = insert(connection, definition, &free).await?;
+    let mut ids = insert(connection, definition, &free).await?.into_iter();
     let ids = is_free
         .into_iter()
         .map(|is_free| if is_free { ids.next() } else { None });
@@ -236,16 +235,51 @@ async fn insert(
     connection: &mut AsyncMysqlConnection,
     definition: &Definition,
     drafts: &[&ValidDraft],
-) -> QueryResult<impl Iterator<Item = i64> + use<>> {
+) -> QueryResult<Vec<i64>> {
     let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
     let rows: Vec<_> = rows.collect();
-    let count = rows.len();
-    let insert = diesel::insert_into(robots::table).values(rows);
-    insert.execute(connection).await?;
-    // The first id. Those of a statement have the same distance.
+    let insert = Returning(diesel::insert_into(robots::table).values(rows));
+    let returned = insert.load(connection).await?;
+    assigned_ids(connection, returned, drafts.len()).await
+}
+
+/// The ids that the last insert has assigned to so many robots, if it has not returned them.
+async fn assigned_ids(
+    connection: &mut AsyncMysqlConnection,
+    returned: Vec<i64>,
+    count: usize,
+) -> QueryResult<Vec<i64>> {
+    if returned.len() == count {
+        return Ok(returned);
+    }
+    // The first id. The ids of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await?.pop();
+    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await;
+    // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
+    let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
     let (first, distance) = ids.unwrap_or_default();
     let distance = distance.parse().unwrap_or(1);
-    Ok((first..).step_by(distance).take(count))
+    Ok((first..).step_by(distance).take(count).collect())
+}
+
+/// An insert that returns the ids of the rows, on MariaDB. A cluster that loses a node changes the distance of ids, so
+/// that they cannot be derived from the first one.
+struct Returning<T>(T);
+
+impl<T> QueryId for Returning<T> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<T> Query for Returning<T> {
+    type SqlType = BigInt;
+}
+
+impl<T: QueryFragment<Mysql>> QueryFragment<Mysql> for Returning<T> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Mysql>) -> QueryResult<()> {
+        self.0.walk_ast(pass.reborrow())?;
+        pass.push_sql(" /*M!100500 RETURNING id */");
+        Ok(())
+    }
 }

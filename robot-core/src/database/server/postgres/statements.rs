@@ -174,8 +174,6 @@ fn pattern(folded: &str) -> String {
 impl ServerDialect for AsyncPgConnection {
     const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-    const INSERTS_BY_ONE_STATEMENT: bool = true;
-
     const NEEDS_SAVEPOINTS: bool = true;
 
     const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
