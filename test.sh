@@ -261,7 +261,7 @@ check_everything() {
 
     step "The web page in a browser"
     fetch_axe_core "$tools/axe-core"
-    # A browser for each test keeps the cores busy.
+    # One test keeps a core busy.
     AXE_CORE="$tools/axe-core/axe.min.js" RUST_TEST_THREADS=$(nproc) \
         cargo test --locked --workspace --all-features --test page
 
@@ -286,6 +286,7 @@ check_crates() {
     rust=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
     if timeout 300 rustup toolchain install --no-self-update --profile minimal "$rust"; then
         compiler=$(rustup which --toolchain "$rust" rustc)
+        rustup run "$rust" cargo fetch --locked
     else
         cannot_check "the build with Rust $rust" "'rustup toolchain install $rust' fails"
     fi
@@ -382,6 +383,9 @@ check_release() {
     # The same conformance cases as with all features.
     cargo test --locked --package robot-rocket --no-default-features --lib --test mounting --test serving
     cargo test --locked --package robot-cli --no-default-features
+    # The other tests do not depend on features, but compile.
+    cargo test --locked --package robot-core --no-default-features --no-run
+    cargo test --locked --package robot-rocket --no-default-features --no-run
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-default-features --no-deps
 
     step "Tests, without OpenTelemetry"

@@ -37,9 +37,11 @@ const ARGUMENTS: [&str; 9] = [
 ];
 
 /// Runs the driver until the end of input, which is also the end of the test process. Then ends all processes of its
-/// group, to which the browser belongs, and removes the browser's profile folder.
-const SCRIPT: &str = r#"chromedriver --port=0 & exec >/dev/null; read -r _; trap : TERM; kill 0; wait
-until rm -rf "$0"; do sleep 0.1; done"#;
+/// group, to which the browser belongs, and removes the folder of their files.
+const SCRIPT: &str = r#"TMPDIR=$0 chromedriver --port=0 & exec >/dev/null
+read -r _; trap : TERM; kill 0; wait
+for _ in 1 2 3 4 5; do rm -rf "$0" && break; sleep 1; done
+kill -KILL 0"#;
 
 /// A browser with one window. After a test that succeeds, another one gets it: a new one takes longer to start than
 /// most tests.
@@ -109,6 +111,8 @@ impl Browser {
         let everything = json!({"origin": "*", "storageTypes": "all"});
         self.devtools("Storage.clearDataForOrigin", &everything);
         self.devtools("Network.clearBrowserCache", &json!({}));
+        let elsewhere = json!({"behavior": "default"});
+        self.devtools("Browser.setDownloadBehavior", &elsewhere);
         self.console_messages();
     }
 

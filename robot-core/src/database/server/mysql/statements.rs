@@ -279,7 +279,33 @@ impl<T> Query for Returning<T> {
 impl<T: QueryFragment<Mysql>> QueryFragment<Mysql> for Returning<T> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Mysql>) -> QueryResult<()> {
         self.0.walk_ast(pass.reborrow())?;
-        pass.push_sql(" /*M!100500 RETURNING id */");
+        pass.push_sql(" /*M! RETURNING id */");
         Ok(())
+    }
+}
+
+#[cfg(all(test, feature = "conformance"))]
+mod tests {
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions, conformance::scratch_database,
+        database::server::connector::Connector,
+    };
+
+    /// As on MySQL.
+    #[tokio::test]
+    async fn ids_that_an_insert_does_not_return_are_derived() {
+        let url = scratch_database("TEST_MYSQL_URL");
+        let options = OpenOptions::default();
+        let connector = Connector::<AsyncMysqlConnection>::open(&url, &options).await;
+        let mut connection = connector.unwrap().connect().await.unwrap().inner;
+        let distance = "SET auto_increment_increment = 3";
+        connection.batch(distance).await.unwrap();
+        let insert = Fragment::new("INSERT INTO robots (name) VALUES ('a'), ('b'), ('c')");
+        let returned = connection.numbers(insert).await.unwrap();
+        let ids = assigned_ids(&mut connection, returned, 3).await.unwrap();
+        let stored = Fragment::new("SELECT id FROM robots ORDER BY id");
+        assert_eq!(connection.numbers(stored).await.unwrap(), ids);
+        assert_eq!(ids[2] - ids[0], 6);
     }
 }
