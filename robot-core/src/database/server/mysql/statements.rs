@@ -284,7 +284,8 @@ impl<T: QueryFragment<Mysql>> QueryFragment<Mysql> for Returning<T> {
     }
 }
 
-#[cfg(all(test, feature = "conformance"))]
+#[cfg(test)]
+#[cfg(feature = "conformance")]
 mod tests {
     use super::*;
     use crate::{
