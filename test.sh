@@ -412,7 +412,7 @@ check_release() {
     robot-rocket/tests/schemathesis/run.sh "$target/release/robot-rocket" "$tools" --max-examples 200
 
     step "Long fault run"
-    cargo test --locked --workspace --all-features --test faults -- --seconds 30
+    cargo test --locked --workspace --all-features --test faults -- --seconds 15
 
     # Optimized, but built quickly.
     export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
