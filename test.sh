@@ -383,7 +383,7 @@ check_release() {
     # The same conformance cases as with all features.
     cargo test --locked --package robot-rocket --no-default-features --lib --test mounting --test serving
     cargo test --locked --package robot-cli --no-default-features
-    # The other tests do not depend on features, but compile.
+    # The other tests do not depend on features, but must compile without them.
     cargo test --locked --package robot-core --no-default-features --no-run
     cargo test --locked --package robot-rocket --no-default-features --no-run
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-default-features --no-deps
@@ -447,7 +447,7 @@ need_test_programs
 [ "$mode" != release ] || need_release_programs
 
 # A cold start builds everything once, so incremental builds and debug information only cost time. With debug
-# information, cargo also builds crates again of which a command needs fewer than the one before.
+# information, cargo would also build some dependencies again for a command that selects a single test.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 # Most tests wait for a server or a time limit: with two for each core, they take a fifth less time. With more,
 # tests of full load disturb each other.

@@ -25,10 +25,7 @@ use proptest::{prelude::*, test_runner::RngSeed};
 fn configuration(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
-        cases: match env::var_os("PROPTEST_CASES") {
-            Some(_) => default.cases,
-            None => cases,
-        },
+        cases: env::var_os("PROPTEST_CASES").map_or(cases, |_| default.cases),
         rng_seed: match default.rng_seed {
             RngSeed::Random => RngSeed::Fixed(1977),
             RngSeed::Fixed(seed) => RngSeed::Fixed(seed),

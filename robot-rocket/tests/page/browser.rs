@@ -111,8 +111,8 @@ impl Browser {
         let everything = json!({"origin": "*", "storageTypes": "all"});
         self.devtools("Storage.clearDataForOrigin", &everything);
         self.devtools("Network.clearBrowserCache", &json!({}));
-        let elsewhere = json!({"behavior": "default"});
-        self.devtools("Browser.setDownloadBehavior", &elsewhere);
+        let default = json!({"behavior": "default"});
+        self.devtools("Browser.setDownloadBehavior", &default);
         self.console_messages();
     }
 

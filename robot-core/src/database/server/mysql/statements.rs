@@ -300,8 +300,8 @@ mod tests {
         let options = OpenOptions::default();
         let connector = Connector::<AsyncMysqlConnection>::open(&url, &options).await;
         let mut connection = connector.unwrap().connect().await.unwrap().inner;
-        let distance = "SET auto_increment_increment = 3";
-        connection.batch(distance).await.unwrap();
+        let set_distance = "SET auto_increment_increment = 3";
+        connection.batch(set_distance).await.unwrap();
         let insert = Fragment::new("INSERT INTO robots (name) VALUES ('a'), ('b'), ('c')");
         let returned = connection.numbers(insert).await.unwrap();
         let ids = assigned_ids(&mut connection, returned, 3).await.unwrap();
