@@ -202,33 +202,36 @@ lint_everything() {
     cargo clippy --locked --workspace --all-features --test page --test cluster -- --deny warnings
 
     step "Lints, default features"
-    cargo clippy --locked --workspace --lib --bins -- --deny warnings
+    # With a test, cargo selects the features of development dependencies, too: it checks fewer dependencies again.
+    cargo clippy --locked --workspace --lib --bins --test embed -- --deny warnings
 
     step "Documentation"
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --all-features --no-deps
 }
 
-# Starts the lints beside the tests, which mostly wait: with a low priority, and a little later, because cargo
-# locks the target folder until the tests run. As a process group, so that the end of the script can end them.
-start_lints() {
-    step "Lints start; their output follows after the tests"
+# Starts checks beside the tests, which mostly wait: with a low priority, and a little later, because cargo locks the
+# target folder until the tests run. As a process group, so that the end of the script can end them.
+start_beside() {
+    step "Lints and requests by schemathesis start; their output follows after the tests"
     set -m
     (
         renice -n 10 "$BASHPID" >/dev/null
         sleep 10
         lint_everything
-    ) >"$temporary/lints" 2>&1 &
-    lints=$!
+        step "Requests that the description of the API permits, and others"
+        robot-rocket/tests/schemathesis/run.sh "$target/debug/robot-rocket" "$tools" --max-examples 10 --seed 19
+    ) >"$temporary/beside" 2>&1 &
+    beside=$!
     set +m
 }
 
-# Waits for the lints, and shows their output.
-finish_lints() {
+# Waits for the checks that run beside the tests, and shows their output.
+finish_beside() {
     local status=0
-    wait "$lints" || status=$?
-    lints=
-    cat "$temporary/lints"
-    [ "$status" -eq 0 ] || fail "The lints failed."
+    wait "$beside" || status=$?
+    beside=
+    cat "$temporary/beside"
+    [ "$status" -eq 0 ] || fail "A check that ran beside the tests failed; its output is above."
 }
 
 # Fails if a program in the folder $1 needs a shared library beside those of the C library and the compiler.
@@ -250,7 +253,7 @@ check_everything() {
 
     step "Build of the tests"
     cargo test --locked --workspace --all-features --no-run
-    start_lints
+    start_beside
 
     step "Tests, all features"
     # Some of the tests have a harness of their own, which reads no variable.
@@ -265,10 +268,7 @@ check_everything() {
     AXE_CORE="$tools/axe-core/axe.min.js" RUST_TEST_THREADS=$(nproc) \
         cargo test --locked --workspace --all-features --test page
 
-    step "Requests that the description of the API permits, and others"
-    robot-rocket/tests/schemathesis/run.sh "$target/debug/robot-rocket" "$tools" --max-examples 10 --seed 19
-
-    finish_lints
+    finish_beside
 }
 
 # Fails if an advisory exists for a dependency; reports it if the advisories cannot be downloaded.
@@ -456,10 +456,10 @@ target=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
 tools=$target/tools
 export PATH="$tools/bin:$PATH"
 
-# Stops the servers and the lints, and removes their files, however the script ends.
+# Stops the servers and the checks beside the tests, and removes their files, however the script ends.
 temporary=$(mktemp -d)
-lints=
-trap '[ -z "$lints" ] || kill -- "-$lints" 2>/dev/null || true; robot-core/tests/servers.sh stop "$temporary"; rm -rf "$temporary"' EXIT
+beside=
+trap '[ -z "$beside" ] || kill -- "-$beside" 2>/dev/null || true; robot-core/tests/servers.sh stop "$temporary"; rm -rf "$temporary"' EXIT
 export SERVERS_OWNER=$$
 
 case $mode in

@@ -5,17 +5,14 @@
 use std::{io, process::ExitCode, sync::Arc};
 
 use robot_core::{
-    Catalogue, MemoryCatalogue,
+    Catalogue,
     conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
     http::Api,
 };
 use tokio::{net::TcpListener, runtime::Runtime};
 
 fn main() -> ExitCode {
-    Suite::new()
-        .http("axum_memory", Store::volatile(MemoryCatalogue::new), client)
-        .http("axum_sqlite", sqlite(), client)
-        .run()
+    Suite::new().http("axum_sqlite", sqlite(), client).run()
 }
 
 fn sqlite() -> Store {

@@ -480,7 +480,7 @@ fn configuration(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(configuration(80))]
+    #![proptest_config(configuration(50))]
 
     #[cfg(feature = "sqlite")]
     #[test]

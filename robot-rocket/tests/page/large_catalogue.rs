@@ -1,4 +1,4 @@
-//! A catalogue of 100,000 robots, or of as many as `PAGE_ROBOTS` says, up to 1,000,000.
+//! A catalogue of 10,000 robots, or of as many as `PAGE_ROBOTS` says, up to 1,000,000.
 
 use std::env;
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 fn robots() -> u32 {
-    env::var("PAGE_ROBOTS").map_or(100_000, |number| number.parse().unwrap())
+    env::var("PAGE_ROBOTS").map_or(10_000, |number| number.parse().unwrap())
 }
 
 /// A number of robots as the page writes it.
