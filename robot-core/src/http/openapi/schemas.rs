@@ -71,6 +71,8 @@ fn values(condition: Condition) -> Json {
     let schema = match kind {
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Text { .. } if !kind.is_date() => json!({ "type": "string" }),
+        // Also ids that no robot has.
+        Kind::Id => json!({ "type": "string", "pattern": "^[0-9]+$" }),
         _ => condition.field.json_schema(),
     };
     if condition.is_repeatable() {
