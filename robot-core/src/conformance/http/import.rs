@@ -290,6 +290,8 @@ fn exported_robots_can_be_imported(session: &Session<'_>) {
         let answer = import(session, &query, &file.text());
         assert_imported(&answer, [0, 0, 8, 0], &[]);
     }
+    let file = "name,type,year\n\u{feff},droid,1977\n";
+    assert_imported(&import(session, "?format=csv", file), [1, 0, 0, 0], &[]);
 }
 
 fn import_names_what_it_does_not_store(session: &Session<'_>) {
