@@ -33,6 +33,14 @@ impl Place {
         }
     }
 
+    /// Whether it can be read twice: a standard stream, a pipe or a device may be read once.
+    pub(crate) fn is_regular_file(&self) -> bool {
+        match self {
+            Self::Standard => false,
+            Self::File(path) => path.is_file(),
+        }
+    }
+
     /// The input, and its length if known.
     pub(crate) fn open(
         &self,

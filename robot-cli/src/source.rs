@@ -96,8 +96,8 @@ impl Source<'_> {
             columns = columns.ignore("id");
         }
         let (is_csv, is_defined) = (self.format == Format::Csv, self.args.columns.define);
-        // Members of JSON are known only when all records are read, which standard input permits once.
-        let are_checked = !is_defined && (is_csv || *self.place != Place::Standard);
+        // Members of JSON are known only when all records are read.
+        let are_checked = !is_defined && (is_csv || self.place.is_regular_file());
         let columns = self.args.columns.choose(columns, present, are_checked)?;
         if are_checked && !is_csv {
             let mut records = Records::new(open()?.0, self.format).with_columns(columns.clone());
@@ -122,9 +122,9 @@ impl Source<'_> {
         Ok((columns, new))
     }
 
-    /// A copy of standard input, if it is read twice.
+    /// A copy of an input that is read twice but permits it once.
     fn copy(&self, interrupt: &Interrupt, context: &Context<'_>) -> Result<Option<File>, Failure> {
-        if *self.place != Place::Standard || !self.args.columns.define {
+        if self.place.is_regular_file() || !self.args.columns.define {
             return Ok(None);
         }
         let mut input = interrupt.reader(self.place.open(context)?.0);

@@ -128,7 +128,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         position: Position::Line(0),
         stop: None,
         has_name_conflict: false,
-        can_skip: OnConflict::Skip.finds_robots(&catalogue.definition()),
+        can_skip: args.on_conflict() == OnConflict::Fail
+            && OnConflict::Skip.finds_robots(&catalogue.definition()),
     };
     let options = ImportOptions {
         on_conflict: args.on_conflict(),
@@ -164,8 +165,8 @@ struct Import<'a> {
     summary: ImportCounts,
     /// The position of the last outcome.
     position: Position,
-    /// The error that ended the import before the end of the file.
-    stop: Option<ImportError>,
+    /// The error that ended the import before the end of the file, and its place.
+    stop: Option<(ImportError, Position)>,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,
     /// Whether a second run can skip the robots that this one has added.
@@ -197,20 +198,23 @@ impl Import<'_> {
             _ => false,
         };
         if !(self.args.keep_going && error.is_record_error()) {
-            self.stop.get_or_insert(error);
+            self.stop.get_or_insert((error, self.position));
         }
     }
 
     /// Whether it is unknown if the robots of an atomic import were stored.
     fn is_unknown(&self) -> bool {
-        self.args.atomic && matches!(self.stop, Some(ImportError::Store(Error::Unknown(_))))
+        self.args.atomic && matches!(self.stop, Some((ImportError::Store(Error::Unknown(_)), _)))
     }
 
     /// How a second run continues, without the robots that this one has added.
     fn again(&self) -> String {
         let again = "run the command again";
-        let fails = self.args.on_conflict() == OnConflict::Fail;
-        if self.args.dry_run || !fails || self.summary.added == 0 {
+        let adds_again = matches!(
+            self.args.on_conflict(),
+            OnConflict::Fail | OnConflict::MatchId
+        );
+        if self.args.dry_run || !adds_again || self.summary.added == 0 {
             again.to_owned()
         } else if self.can_skip {
             format!("{again} with --on-conflict skip")
@@ -239,8 +243,7 @@ impl Import<'_> {
             failures.extend(printed.err().map(Failure::change_not_shown));
         }
         // An atomic import has not stopped at a record.
-        if let Some(error) = self.stop.filter(|_| !self.args.atomic) {
-            let position = self.position;
+        if let Some((error, position)) = self.stop.filter(|_| !self.args.atomic) {
             let remedy = if error.is_record_error() {
                 format!(
                     "Fix {position} and {again}, or with --keep-going to skip all records that fail"
@@ -281,35 +284,4 @@ fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
     }
     sentence.push('.');
     sentence
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentence_omits_zero_counts() {
-        let mut args = ImportArgs {
-            file: "robots.csv".into(),
-            on_conflict: OnConflict::Fail,
-            dry_run: false,
-            keep_going: false,
-            atomic: false,
-            matched: None,
-            columns: ColumnArgs::default(),
-        };
-        let mut summary = ImportCounts::default();
-        summary.added = 1;
-        assert_eq!(sentence(&summary, &args), "Added 1 robot.");
-        summary.added = 99_998;
-        summary.skipped = 2;
-        assert_eq!(sentence(&summary, &args), "Added 99,998 robots, skipped 2.");
-        summary.replaced = 3;
-        summary.failed = 4;
-        args.dry_run = true;
-        assert_eq!(
-            sentence(&summary, &args),
-            "Would add 99,998 robots, change 3, skip 2, fail 4; nothing was stored."
-        );
-    }
 }

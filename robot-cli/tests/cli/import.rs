@@ -52,11 +52,14 @@ fn format_comes_from_extension_or_option() {
         sandbox.prints(&format!("import {arguments}"), "Added 2 robots.\n");
         sandbox.has("1,a,droid,1\n2,b,droid,1\n");
     }
-    let sandbox = Sandbox::with_no_robots();
-    let command = sandbox.command(["import", "-", "--format", "csv"]);
-    let outcome = Command::from_std(command).write_stdin(csv).assert();
-    let _ = outcome.success().stdout("Added 2 robots.\n").stderr("");
-    sandbox.has("1,a,droid,1\n2,b,droid,1\n");
+    for file in ["-", "/dev/stdin"] {
+        let sandbox = Sandbox::with_no_robots();
+        let command = sandbox.command(["import", file, "--format", "ndjson"]);
+        let content = format!("{a}\n{b}");
+        let outcome = Command::from_std(command).write_stdin(content).assert();
+        let _ = outcome.success().stdout("Added 2 robots.\n").stderr("");
+        sandbox.has("1,a,droid,1\n2,b,droid,1\n");
+    }
 }
 
 /// A file of a stranger: columns and values that the catalogue does not have.

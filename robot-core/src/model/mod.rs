@@ -31,7 +31,6 @@ pub(crate) use field::Member;
 pub use field::{Field, NAME_LENGTH_LIMIT};
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(crate) use kind::INDEXED_LENGTH;
 #[cfg(feature = "transfer")]
 pub(crate) use kind::is_date;
@@ -45,7 +44,7 @@ pub(crate) use text::excerpt;
 #[cfg(feature = "http")]
 pub use text::similar;
 #[cfg(feature = "transfer")]
-pub(crate) use text::unknown;
+pub(crate) use text::{UNKNOWN_LIMIT, unknown};
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use valid::OwnChange;
 pub use valid::{ValidChanges, ValidDraft};

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::outcome::OnConflict;
-use crate::model::{Definition, Field, Member, TITLE_LIMIT, excerpt, unknown};
+use crate::model::{Definition, Field, Member, TITLE_LIMIT, UNKNOWN_LIMIT, excerpt, unknown};
 
 /// The maximum number of columns that are reported because they are not stored.
 const REPORT_LIMIT: usize = 100;
@@ -210,7 +210,7 @@ impl Columns {
         }
     }
 
-    /// The messages about unknown columns.
+    /// The messages about unknown columns, a few at most.
     pub(super) fn messages(&self, unknown_headings: &[&str]) -> Vec<String> {
         let settable = self.definition.settable().iter();
         let names: Vec<_> = settable.map(|field| field.name()).collect();
@@ -218,7 +218,8 @@ impl Columns {
             "id" => ID_MESSAGE.to_owned(),
             _ => unknown(heading, "field", &names),
         };
-        unknown_headings.iter().map(message).collect()
+        let reported = unknown_headings.iter().take(UNKNOWN_LIMIT);
+        reported.map(message).collect()
     }
 }
 

@@ -60,7 +60,8 @@ pub enum ProposalError {
     NoName(String),
     /// The values of a column are of no kind.
     #[error(
-        "no field can store the values of '{0}', which are lists, objects or too long; leave the column out"
+        "no field can store the values of '{0}', which are lists, objects, of different types or too long; \
+         leave the column out"
     )]
     Unstorable(String),
     /// A field is mapped twice.
@@ -246,6 +247,10 @@ impl Plan<'_> {
 
     /// Makes the types of a file choices. They replace those of the contract if no robot has one.
     fn fit_types(&mut self, column: &Column) -> Result<(), ProposalError> {
+        if !column.kinds.contains(&ValueKind::Text) {
+            let reason = "the types are not texts".to_owned();
+            return self.store_as_text(column, Field::TYPE, reason);
+        }
         let choices = column.choices.as_ref();
         let Some(choices) = choices.filter(|_| column.length <= LENGTHS[0]) else {
             let reason = "the types are too many or too long for a list".to_owned();

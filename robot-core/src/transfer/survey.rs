@@ -168,13 +168,18 @@ impl Column {
             Cell::Json(json) => match serde_json::from_str::<String>(json) {
                 Ok(text) => {
                     let mut kinds = ValueKind::of_text(&text);
-                    kinds.retain(|kind| matches!(kind, ValueKind::Date | ValueKind::Text));
+                    kinds.retain(|kind| kind.is_text());
                     (text.into(), kinds)
                 }
                 Err(_) => (json.into(), ValueKind::of_json(json)),
             },
         };
-        if text.is_empty() || cell.is_missing() {
+        if cell.is_missing() {
+            return;
+        }
+        if text.is_empty() {
+            // In JSON, other values than texts cannot be empty.
+            self.kinds.retain(|kind| kind.is_text());
             return;
         }
         let text = &*text;
@@ -220,15 +225,19 @@ impl ValueKind {
         Self::Text,
     ];
 
+    fn is_text(self) -> bool {
+        matches!(self, Self::Date | Self::Text)
+    }
+
     /// The kinds of a text in CSV. A text with zeros that a number would lose is no number: `1920.10` may be
     /// another item than `1920.1`.
     fn of_text(text: &str) -> Vec<Self> {
         let integer = text.parse().map(|integer: i64| integer.to_string());
-        let number = text.parse().map(|number: f64| number.to_string());
+        let number = finite(text).map(|number| number.to_string());
         let fits = |kind: &Self| match kind {
             Self::Integer => integer.as_deref() == Ok(text),
             // Longer numbers are rounded.
-            Self::Number => number.as_deref() == Ok(text) && text.len() <= 16,
+            Self::Number => number.as_deref() == Some(text) && text.len() <= 16,
             Self::Boolean => matches!(text, "true" | "false"),
             Self::Date => is_date(text),
             Self::Text => true,
@@ -238,13 +247,23 @@ impl ValueKind {
 
     /// The kinds of a value of JSON that is no text.
     fn of_json(json: &str) -> Vec<Self> {
-        match json.as_bytes() {
-            [b't' | b'f', ..] => vec![Self::Boolean],
-            [b'[' | b'{', ..] => Vec::new(),
-            _ if json.parse::<i64>().is_ok() => vec![Self::Integer, Self::Number],
-            // Longer numbers are rounded.
-            _ if json.len() <= 16 => vec![Self::Number],
-            _ => Vec::new(),
-        }
+        let is_integer = json.parse::<i64>().is_ok();
+        let fits = |kind: &Self| match kind {
+            Self::Integer => is_integer,
+            // Longer numbers are rounded, unless their digits are the shortest of the stored number.
+            Self::Number => finite(json).is_some_and(|number| {
+                let is_short = json.len() <= 16 && !is_integer;
+                is_short || number.to_string() == json || format!("{number:e}") == json
+            }),
+            Self::Boolean => matches!(json, "true" | "false"),
+            Self::Date | Self::Text => false,
+        };
+        Self::ALL.into_iter().filter(fits).collect()
     }
+}
+
+/// The number that a field stores, whose zero has no sign.
+fn finite(text: &str) -> Option<f64> {
+    let number = text.parse::<f64>().ok()? + 0.0;
+    number.is_finite().then_some(number)
 }

@@ -1,5 +1,6 @@
 //! Proposals of the definition that a file needs.
 
+use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Definition,
     transfer::{Columns, Format, ImportError, OnConflict, Records},
@@ -208,4 +209,61 @@ fn proposal_fits_json() {
     let records = Records::new("id,year\n1,5\n".as_bytes(), Format::Csv).with_columns(columns);
     let proposal = records.survey().unwrap().propose(false).unwrap();
     assert!(proposal.changes.is_empty(), "{:?}", proposal.changes);
+}
+
+/// Values that are numbers, dates or texts, and some that only look so, separated by `|`.
+const CELLS: &str = "|1|\"5\"|-0|007|1.50|NaN|-inf|1e3|1e400|true|2020-05-31|x| x|9007199254740993|\
+                     0.30000000000000004|-1.2345678901234567e-9|99999999999999999999";
+
+fn cell() -> impl Strategy<Value = &'static str> {
+    select(CELLS.split('|').collect::<Vec<_>>())
+}
+
+proptest! {
+    /// Each record is valid with the definition that is proposed, and each value is stored as it is.
+    #[test]
+    fn proposal_fits_its_own_file(
+        rows in vec([cell(), cell()], 1..4),
+        format in select(&[Format::Csv, Format::Ndjson][..]),
+        finds_choices: bool,
+    ) {
+        let is_csv = format == Format::Csv;
+        let json = |cell: &str| match serde_json::from_str::<serde_json::Value>(cell) {
+            Ok(_) => cell.to_owned(),
+            Err(_) => format!("{cell:?}"),
+        };
+        let mut file = if is_csv { "name,type,x\n" } else { "" }.to_owned();
+        for (name, [kind, x]) in rows.iter().enumerate() {
+            let (row, kind, x) = (format!("{name},{kind},{x}\n"), json(kind), json(x));
+            let object = format!("{{\"name\":\"{name}\",\"type\":{kind},\"x\":{x}}}\n");
+            file.push_str(if is_csv { &row } else { &object });
+        }
+        let mut survey = Records::new(file.as_bytes(), format).survey().unwrap();
+        survey.is_of_empty_catalogue = true;
+        let Ok(proposal) = survey.propose(finds_choices) else {
+            prop_assert!(!is_csv, "{}", file);
+            return Ok(());
+        };
+        let fields = survey.fields(&proposal.columns).skip(1);
+        let fields: Vec<_> = fields.map(|(_, name)| name).collect();
+        let records = Records::new(file.as_bytes(), format);
+        let records = records.with_columns(proposal.columns.clone());
+        for (record, row) in records.zip(rows) {
+            let draft = record.unwrap().values.unwrap().draft;
+            let valid = proposal.definition.validate(draft.clone());
+            prop_assert!(valid.is_ok(), "{}{:?}", file, draft);
+            for (name, cell) in fields.iter().zip(row) {
+                let field = name.and_then(|name| proposal.definition.field(name));
+                let value = field.and_then(|field| draft.value(field));
+                let stored = value.map_or(String::new(), |value| value.to_string());
+                let sent = cell.trim_matches('"');
+                let is_equal = || match sent.parse::<i64>() {
+                    Ok(integer) => stored.parse() == Ok(integer),
+                    Err(_) => stored.parse::<f64>() == sent.parse(),
+                };
+                let is_kept = stored == sent || !is_csv && is_equal();
+                prop_assert!(is_kept, "{}{} {}", file, stored, sent);
+            }
+        }
+    }
 }

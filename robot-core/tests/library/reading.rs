@@ -72,18 +72,6 @@ impl Read for ByteByByte<'_> {
 }
 
 #[test]
-fn csv_columns_are_found_in_any_order() {
-    reads(
-        Format::Csv,
-        "note,year,id,type,name\nx,1977,9,droid,R2-D2\n,0,,virtual,\"HAL, \"\"9000\"\"\"\n",
-        &[
-            r#"2: "R2-D2" "droid" 1977"#,
-            r#"3: "HAL, \"9000\"" "virtual" 0"#,
-        ],
-    );
-}
-
-#[test]
 fn csv_line_numbers_count_blank_and_quoted_lines() {
     reads(
         Format::Csv,

@@ -314,6 +314,15 @@ fn import_names_what_it_does_not_store(session: &Session<'_>) {
         for part in ["'makr' is not a field", "match the robots with these ids"] {
             assert!(answer.text().contains(part), "{}", answer.text());
         }
+        // A few messages, however many mistakes there are.
+        let many = (0..99).fold(String::new(), |many, n| many + &format!("\"x{n}\":1,"));
+        let answer = session.call(
+            "POST",
+            &format!("{IMPORT}?format=ndjson"),
+            &strict,
+            format!("{{{many}\"id\":1}}").as_bytes(),
+        );
+        assert_eq!(answer.text().matches("is not a field").count(), 10);
         let id = super::json(&session.get("/api/robots"))[0]["id"].clone();
         session.delete(id.as_str().unwrap_or_default());
     }

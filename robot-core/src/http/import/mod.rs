@@ -30,8 +30,8 @@ use crate::{
     catalogue::{Catalogue, Error, Filter, Pending},
     model::{Definition, Violation},
     transfer::{
-        Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome,
-        ProposedChange, ReadError, Records, Survey, import, import_atomically,
+        Columns, Format, ImportCounts, ImportError, OnConflict, Outcome, ProposedChange, ReadError,
+        Records, Survey, import, import_atomically,
     },
 };
 
@@ -300,7 +300,8 @@ impl Report {
                 if !has_counts {
                     return Err(failed(stop, messages, None));
                 }
-                messages.extend(advice(&stop, options).map(str::to_owned));
+                let advice = advice(&stop, &self.query, tried.added > 0);
+                messages.extend(advice.map(str::to_owned));
                 Err(failed(stop, messages, render::raw(&self.counts)))
             }
             (None, Some(first)) if !is_anything_stored => Err(failed(first, messages, None)),
@@ -324,17 +325,18 @@ fn failed(cause: Failure, messages: Vec<String>, data: Option<Box<RawValue>>) ->
 }
 
 /// How the client can import the rest.
-fn advice(stop: &Failure, options: ImportOptions) -> Option<&'static str> {
-    if options.is_dry_run || matches!(stop, Failure::ImportTooLarge(_)) {
+fn advice(stop: &Failure, query: &Query, has_added: bool) -> Option<&'static str> {
+    if query.options.is_dry_run || matches!(stop, Failure::ImportTooLarge(_)) {
         return None;
     }
-    Some(match options.on_conflict {
-        OnConflict::Fail => {
+    Some(match query.options.on_conflict {
+        OnConflict::Fail if OnConflict::Skip.finds_robots(&query.definition) => {
             "To import the rest, send the file again with on_conflict=skip in the query"
         }
-        OnConflict::Skip | OnConflict::Replace | OnConflict::MatchId => {
-            "To import the rest, send the file again"
+        OnConflict::Fail | OnConflict::MatchId if has_added => {
+            "To import the rest, send the file again without the records that were added"
         }
+        _ => "To import the rest, send the file again",
     })
 }
 

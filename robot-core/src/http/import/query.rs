@@ -1,10 +1,10 @@
 //! The query of an import, as a value.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     http::{failure::Failure, route::Call},
-    model::{Field, unknown},
+    model::{Definition, Field, unknown},
     transfer::{Columns, ImportOptions, OnConflict},
 };
 
@@ -16,6 +16,7 @@ pub(super) struct Query {
     pub(super) is_proposal: bool,
     pub(super) finds_choices: bool,
     pub(super) options: ImportOptions,
+    pub(super) definition: Arc<Definition>,
 }
 
 impl Query {
@@ -35,17 +36,18 @@ impl Query {
                 "match and on_conflict exclude each other; give one of them",
             ));
         }
+        let on_conflict = matched.or(on_conflict).unwrap_or_default();
         let read = Self {
+            definition: Arc::clone(definition),
             is_atomic: arguments.flag("atomic")?,
             is_proposal: arguments.flag("propose")?,
             finds_choices: arguments.flag("choices")?,
             options: ImportOptions {
-                on_conflict: matched.or(on_conflict).unwrap_or_default(),
+                on_conflict,
                 is_dry_run: arguments.flag("dry_run")?,
                 keeps_going: true,
             },
         };
-        let on_conflict = read.options.on_conflict;
         if !on_conflict.finds_robots(definition) {
             return Err(Failure::malformed(
                 "names are not unique in this catalogue, so they find no robot; give match=id",

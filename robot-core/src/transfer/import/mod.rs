@@ -45,8 +45,8 @@ pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// [`import_atomically`](super::import_atomically) stores all records or none.
 ///
 /// If the import stops at a record that fails, no later record is stored,
-/// unless another caller takes a name, or the store fails, between the look-up of the name and the
-/// write; the outcomes of later records that were stored are then returned as well.
+/// unless another caller takes a unique value, or the store fails, between the look-up of the value and
+/// the write; the outcomes of later records that were stored are then returned as well.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -311,7 +311,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             Wanted::Invalid(rejection, id) => return self.violations(rejection, *id, &planned),
             Wanted::Nothing => return Ok(Step::Done(Ok(Stored::Unchanged))),
         };
-        if self.options.is_dry_run {
+        if self.options.is_dry_run || !self.options.keeps_going {
             self.check_values(wanted, present.as_ref(), &planned)?;
         }
         let stored = if is_taken || present.is_some() {

@@ -89,9 +89,10 @@ impl<C: Catalogue, I> Import<C, I> {
     ) -> StoreResult<()> {
         let is_by_name = matches!(wanted, Wanted::Robot(_));
         let value = |field: Field| {
+            let old = present.and_then(|robot| robot.value_of(field));
             let value = wanted
                 .value(field)
-                .filter(|_| field.is_own() || !is_by_name);
+                .filter(|value| (field.is_own() || !is_by_name) && old.as_ref() != Some(value));
             value.map(Value::into_owned)
         };
         let id = present.map(Robot::id);
