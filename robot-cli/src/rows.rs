@@ -54,11 +54,7 @@ impl Rows<'_> {
         let header = self.columns.iter().map(|column| column.to_uppercase());
         let mut lines = vec![header.collect::<Vec<_>>()];
         lines.extend(self.rows.iter().map(|row| {
-            let cells = row.iter().map(|value| match value {
-                Value::Bool(true) => "yes".to_owned(),
-                Value::Bool(false) => String::new(),
-                value => printable(&text(value)).into_owned(),
-            });
+            let cells = row.iter().map(|value| printable(&text(value)).into_owned());
             cells.collect()
         }));
         for line in &lines {

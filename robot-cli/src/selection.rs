@@ -58,7 +58,8 @@ pub(crate) struct ConditionArgs {
 impl ConditionArgs {
     pub(crate) fn is_empty(&self) -> bool {
         let words = self.words.as_deref().unwrap_or_default();
-        self.conditions.is_empty() && words.trim().is_empty()
+        let words = Filter::all().with_words(words, Definition::built_in());
+        self.conditions.is_empty() && words.is_met_by_all()
     }
 
     /// The robots of a filter that meet the conditions, too.
@@ -141,7 +142,7 @@ pub(crate) struct TextFilterArgs {
 
 impl TextFilterArgs {
     pub(crate) fn is_empty(&self) -> bool {
-        self.containing.is_empty() && self.filter.is_empty()
+        self.comparison.names(&self.containing).is_met_by_all() && self.filter.is_empty()
     }
 
     pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {

@@ -592,7 +592,7 @@ fn description_follows_the_definition() {
             json!({"type": ["integer", "null"], "minimum": -5000, "maximum": 2100}),
         ),
         ("page", json!({"format": "uri"})),
-        ("condition", json!({"enum": ["good", "fair", "poor"]})),
+        ("condition", json!({"enum": ["good", "fair", "poor", null]})),
     ] {
         for (keyword, value) in schema.as_object().unwrap() {
             assert_eq!(&properties[field][keyword], value, "{field}.{keyword}");

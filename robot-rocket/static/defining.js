@@ -221,6 +221,7 @@ function formOf(one) {
   const type = element("select", {}, ...options);
   const choices = element("textarea", { rows: 4, spellcheck: "false" });
   choices.value = one?.choices.join("\n") ?? "";
+  const shown = { choices: choices.value };
   const flags = one ? flagsOf(one) : [];
   const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: flags[index] }));
   const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
@@ -238,6 +239,7 @@ function formOf(one) {
     LIMITS.forEach(([keyword, , inputs], index) => {
       show(limitFields[index], inputs.includes(input) && !(isName && keyword === "pattern"));
       limits[index].value = keywordsOf()[keyword] ?? "";
+      shown[keyword] = limits[index].value;
     });
     show(checks[0], !isName);
     show(checks[1], isName || (isOwn && input !== "long" && input !== "boolean"));
@@ -259,16 +261,17 @@ function formOf(one) {
     get key() {
       return key.value.trim();
     },
-    /** Stores what is typed in a document. Keywords that have no input here stay. */
+    /** Stores what is typed in a document. Keywords whose input is unchanged, or that have none here, stay. */
     store(document, name) {
       const isOn = (box, index) => box.checked && !checks[index].hidden;
       const [isRequired, ...flags] = boxes.map(isOn);
       const property = { ...keywordsOf(), title: title.value.trim() };
       if (property.title === "") delete property.title;
-      if (!choicesField.hidden) property.enum = lines(choices.value);
+      const isKept = one && choices.value === shown.choices;
+      if (!choicesField.hidden && !isKept) property.enum = lines(choices.value);
       LIMITS.forEach(([keyword], index) => {
         const value = limits[index].value.trim();
-        if (limitFields[index].hidden) return;
+        if (limitFields[index].hidden || limits[index].value === shown[keyword]) return;
         if (value === "") delete property[keyword];
         else property[keyword] = value;
       });

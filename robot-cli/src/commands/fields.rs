@@ -156,6 +156,10 @@ impl Keywords {
             })
         });
         property.extend(given);
+        let is_text = property.get("type").is_none_or(|kind| kind == "string");
+        if !is_text && self.search != Some(true) {
+            property.remove("search");
+        }
     }
 }
 
@@ -265,6 +269,12 @@ const COLUMNS: [&str; 8] = [
 /// Prints the fields.
 fn print(context: &mut Context<'_>) -> Result<(), Failure> {
     let definition = context.open_existing()?.definition();
+    let format = context.print_format();
+    let flag = |is_set| match (format, is_set) {
+        (Format::Table, true) => json!("yes"),
+        (Format::Table, false) => json!(null),
+        _ => json!(is_set),
+    };
     let rows = definition.settable().iter().map(|field| {
         let kind = match field.kind() {
             Kind::Choice(_) => "enum",
@@ -278,10 +288,10 @@ fn print(context: &mut Context<'_>) -> Result<(), Failure> {
             json!(field.name()),
             json!(kind),
             json!(field.title()),
-            json!(field.is_required()),
-            json!(field.is_unique()),
-            json!(field.is_indexed()),
-            json!(is_searched),
+            flag(field.is_required()),
+            flag(field.is_unique()),
+            flag(field.is_indexed()),
+            flag(is_searched),
             json!(field.limits()),
         ]
     });
@@ -289,6 +299,6 @@ fn print(context: &mut Context<'_>) -> Result<(), Failure> {
         columns: COLUMNS.to_vec(),
         rows: rows.collect(),
     };
-    let printed = rows.print(context.print_format(), ["", ""], context.output);
+    let printed = rows.print(format, ["", ""], context.output);
     printed.map_err(Failure::output)
 }

@@ -93,7 +93,7 @@ fn choice_of_robots_is_checked() {
         ("delete", "no robots are chosen"),
         ("delete --ignore-case --yes", "no robots are chosen"),
         (
-            "delete --words= --containing= --yes",
+            "delete --words=\u{301} --containing=\u{301} --ignore-case --yes",
             "no robots are chosen",
         ),
         (

@@ -261,10 +261,18 @@ impl Filter {
         }
     }
 
-    /// Whether there are no conditions.
-    #[cfg(feature = "http")]
-    pub(crate) fn is_met_by_all(&self) -> bool {
-        self.containing.is_empty() && self.words.is_empty() && self.fields.is_empty()
+    /// Whether every robot meets the conditions, because there are none, or the text to compare is empty when it is
+    /// folded.
+    ///
+    /// ```
+    /// use robot_core::Filter;
+    ///
+    /// assert!(Filter::from("\u{301}").folded().is_met_by_all());
+    /// assert!(!Filter::from("\u{301}").is_met_by_all());
+    /// ```
+    #[must_use]
+    pub fn is_met_by_all(&self) -> bool {
+        self.text().is_empty() && self.words.is_empty() && self.fields.is_empty()
     }
 
     /// Whether the text that names contain is the only condition.

@@ -245,7 +245,11 @@ impl Exchange {
         let started = guarded(|| {
             let (route, operation) = self.admitted.clone()?;
             let definition = self.service.catalogue.definition();
-            let query = self.head.uri.query().unwrap_or_default();
+            let query = match operation.method {
+                // A browser asks about a request with its query.
+                "OPTIONS" => "",
+                _ => self.head.uri.query().unwrap_or_default(),
+            };
             let parameters = operation.parameters;
             let call = Call {
                 arguments: parameters.read(query, &definition, self.context.is_strict)?,

@@ -5,22 +5,16 @@ use serde_json::{Value as Json, json};
 use super::{document::Property, field::Field, kind::Kind};
 
 impl Field {
-    /// The JSON schema of stored values. It has no choices, because a newer version may have more.
+    /// The JSON schema of stored values. It has no limits and no choices, because those of an earlier or a newer
+    /// definition may be others.
     #[must_use]
     pub fn json_schema(self) -> Json {
         let mut schema = match self.kind() {
             Kind::Id => json!({ "type": "string", "pattern": "^[1-9][0-9]*$" }),
-            Kind::Text { max_length, .. } => json!({ "type": "string", "maxLength": max_length }),
-            Kind::Choice(_) => json!({ "type": "string" }),
-            Kind::Integer { minimum, .. } => {
-                json!({ "type": "integer", "format": "int64", "minimum": minimum })
-            }
-            Kind::Number { .. } => json!({ "type": "number" }),
-            Kind::Boolean => json!({ "type": "boolean" }),
+            Kind::Text { .. } => json!({ "type": "string", "minLength": 1 }),
+            Kind::Integer { .. } => json!({ "type": "integer", "format": "int64" }),
+            _ => json!({ "type": self.json_type() }),
         };
-        if matches!(self.kind(), Kind::Text { .. }) {
-            schema["minLength"] = 1.into();
-        }
         schema["title"] = self.title().into();
         if !self.description().is_empty() {
             schema["description"] = self.description().into();
@@ -35,7 +29,14 @@ impl Field {
     /// The JSON schema of values that clients send.
     #[must_use]
     pub fn json_schema_of_drafts(self) -> Json {
-        const LIMITS: [&str; 5] = ["enum", "pattern", "format", "minimum", "maximum"];
+        const LIMITS: [&str; 6] = [
+            "enum",
+            "maxLength",
+            "pattern",
+            "format",
+            "minimum",
+            "maximum",
+        ];
         let mut schema = self.json_schema();
         if let Ok(Json::Object(keywords)) = serde_json::to_value(Property(self)) {
             for (keyword, value) in keywords {
@@ -46,6 +47,13 @@ impl Field {
         }
         if !self.is_required() {
             schema["type"] = json!([schema["type"], "null"]);
+            if let Some(Json::Array(choices)) = schema.get_mut("enum") {
+                choices.push(Json::Null);
+            }
+            if let Some(length) = schema.get_mut("minLength") {
+                // An empty text is none.
+                *length = 0.into();
+            }
         }
         schema
     }

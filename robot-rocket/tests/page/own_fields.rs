@@ -558,7 +558,13 @@ fn fields_are_added_changed_and_removed_without_json() {
 #[test]
 fn limits_and_the_order_of_fields_are_set() {
     let visit = Visit::museum();
+    visit.define(&MUSEUM.replace("\"fair\"", "\" fair \""));
+    visit.reload();
     visit.open_fields();
+    visit.press_on("Edit Condition");
+    visit.press_on("Save");
+    visit.wait_for_announcement("Saved the field Condition.");
+    assert_eq!(visit.properties()["condition"]["enum"][1], " fair ");
     visit.press_on("Edit Rooms");
     let label = "#fields-list label:not(.choice)";
     let shown = format!(

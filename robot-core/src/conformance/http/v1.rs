@@ -225,7 +225,7 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         .collect();
     let requests = r#"
         DELETE /v1/robots -> 400 -: This would change every robot; give at least one condition, such as id=1
-        DELETE /v1/robots?fold=true&containing=&q= -> 400 *
+        DELETE /v1/robots?fold=true&containing=%CC%81&q=%CC%81 -> 400 *
         PATCH /v1/robots?dry_run=true {} -> 400 *
         DELETE /v1/robots?tpye=droid -> 400 -: 'tpye' is not a parameter; did you mean type?
         DELETE /api/robots?type=droid -> 405 *

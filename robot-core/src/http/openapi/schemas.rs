@@ -73,6 +73,9 @@ fn values(condition: Condition) -> Json {
         Kind::Text { .. } if !kind.is_date() => json!({ "type": "string" }),
         // Also ids that no robot has.
         Kind::Id => json!({ "type": "string", "pattern": "^[0-9]+$" }),
+        Kind::Integer { minimum: 0.., .. } => {
+            json!({ "type": "integer", "format": "int64", "minimum": 0 })
+        }
         _ => condition.field.json_schema(),
     };
     if condition.is_repeatable() {
