@@ -12,8 +12,8 @@ use crate::{
         Restoration, Result,
     },
     model::{
-        Definition, Entry, Field, Member, Revision, Robot, RobotId, ValidChanges, ValidDraft,
-        Violation, Violations,
+        Definition, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidChanges,
+        ValidDraft, Violation, Violations,
     },
 };
 
@@ -193,15 +193,16 @@ impl Robots {
         redefinition.check_revision(self.definition.revision())?;
         let present = Arc::clone(&self.definition);
         for (field, conflict) in redefinition.conflicts(&present) {
-            let least = match conflict {
-                DefinitionConflict::HaveValues => 1,
-                DefinitionConflict::HaveDuplicates => 2,
+            let (least, length) = match conflict {
+                DefinitionConflict::HaveValues => (1, 0),
+                DefinitionConflict::HaveDuplicates => (2, 0),
+                DefinitionConflict::HaveLongTexts => (1, INDEXED_LENGTH + 1),
             };
             let mut holders: HashMap<_, Vec<_>> = HashMap::new();
             for robot in self.by_id.values() {
-                if let Some(value) = robot.value_of(field) {
-                    let ids = holders.entry(value.to_string()).or_default();
-                    ids.push(robot.id());
+                let value = robot.value_of(field).map(|value| value.to_string());
+                if let Some(value) = value.filter(|value| value.chars().count() >= length) {
+                    holders.entry(value).or_default().push(robot.id());
                 }
             }
             let excluding = holders.into_values().filter(|ids| ids.len() >= least);

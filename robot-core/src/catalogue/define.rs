@@ -1,7 +1,7 @@
 //! Changes of a catalogue's definition.
 
 use super::error::{Error, Result};
-use crate::model::{Definition, Field, Revision};
+use crate::model::{Definition, Field, Kind, Revision};
 
 /// A new definition of a catalogue.
 ///
@@ -35,6 +35,8 @@ pub enum DefinitionConflict {
     HaveValues,
     /// They have the same values of a field that is to be unique.
     HaveDuplicates,
+    /// They have longer texts of a field than an index permits.
+    HaveLongTexts,
 }
 
 impl Redefinition {
@@ -72,12 +74,20 @@ impl Redefinition {
         present: &'a Definition,
     ) -> impl Iterator<Item = (Field, DefinitionConflict)> + 'a {
         let lost = self.lost(present).filter(|_| !self.drops_values);
-        let unique = self.definition.unique().filter(|field| {
+        // Values of another kind are dropped, or exclude the definition themselves.
+        let gets = move |field: Field, has: fn(Field) -> bool| {
             let before = present.field(field.name());
-            !before.is_some_and(|before| before.is_unique() && before.has_kind_of(*field))
+            has(field) && before.is_none_or(|before| before.has_kind_of(field) && !has(before))
+        };
+        let unique = self.definition.unique();
+        let unique = unique.filter(move |field| gets(*field, Field::is_unique));
+        let long = self.definition.own().filter(move |field| {
+            gets(*field, Field::is_indexed) && matches!(field.kind(), Kind::Text { .. })
         });
         let lost = lost.map(|field| (field, DefinitionConflict::HaveValues));
-        lost.chain(unique.map(|field| (field, DefinitionConflict::HaveDuplicates)))
+        let long = long.map(|field| (field, DefinitionConflict::HaveLongTexts));
+        let unique = unique.map(|field| (field, DefinitionConflict::HaveDuplicates));
+        lost.chain(long).chain(unique)
     }
 
     /// The present fields whose values are not values of the definition.

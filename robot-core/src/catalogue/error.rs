@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::define::DefinitionConflict;
-use crate::model::{RobotId, Violation, Violations};
+use crate::model::{INDEXED_LENGTH, RobotId, Violation, Violations};
 
 /// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
 ///
@@ -188,6 +188,10 @@ fn conflict_message(
         ),
         DefinitionConflict::HaveDuplicates => format!(
             "{field} cannot be unique, because {which} have a value that others have; change these first"
+        ),
+        DefinitionConflict::HaveLongTexts => format!(
+            "{field} cannot have an index, because the texts of {which} have more than {INDEXED_LENGTH} \
+             characters; change these first"
         ),
     }
 }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition},
-    model::{Definition, Field, Kind, Revision, RobotId},
+    model::{Definition, Field, INDEXED_LENGTH, Kind, Revision, RobotId},
 };
 
 /// The number of ids that the error of a definition names.
@@ -109,7 +109,7 @@ fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
     name.into_iter().chain(own).map(Index::of)
 }
 
-/// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
+/// Checks that no robot excludes a definition, drops values, and creates its indexes. Returns the present definition.
 pub(super) async fn prepare<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
@@ -120,6 +120,12 @@ pub(super) async fn prepare<C: Dialect>(
     for (field, conflict) in redefinition.conflicts(&present) {
         let condition = match conflict {
             DefinitionConflict::HaveValues => has_value::<C>(field),
+            DefinitionConflict::HaveLongTexts => {
+                // The new one would be cut off at this length.
+                let before = present.field(field.name()).unwrap_or(field);
+                let (length, sql) = (C::LENGTH, value::<C>(before));
+                Fragment::new(format!("{length}({sql}) > {INDEXED_LENGTH}"))
+            }
             DefinitionConflict::HaveDuplicates => {
                 let sql = value::<C>(field);
                 // MariaDB would run a subquery that is no derived table once for each robot.
@@ -142,6 +148,7 @@ pub(super) async fn prepare<C: Dialect>(
             }));
         }
     }
+    drop_values(connection, redefinition, &present).await?;
     create_indexes(connection, &redefinition.definition).await?;
     Ok(present)
 }
@@ -174,6 +181,16 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
+    reset_search(connection, present, &definition).await?;
+    Ok(definition.with_revision(revision.next()))
+}
+
+/// Drops the values that the definition drops, of which an index might not permit all.
+async fn drop_values<C: Dialect>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+    present: &Definition,
+) -> QueryResult<()> {
     let dropped = redefinition.dropped(present);
     let have_values = dropped.iter().map(|field| has_value::<C>(*field));
     if let Some(have_values) = have_values.reduce(Fragment::or) {
@@ -187,18 +204,27 @@ pub(super) async fn store<C: Dialect>(
         let update = update.text(patch).sql(format!("{after} WHERE "));
         connection.change(update.then(have_values)).await?;
     }
+    Ok(())
+}
+
+/// Removes robots from the search index that have a value of a field that only one of two definitions searches.
+pub(super) async fn reset_search<C: Dialect>(
+    connection: &mut C,
+    present: &Definition,
+    definition: &Definition,
+) -> QueryResult<()> {
     let is_searched = |definition: &Definition, field: Field| {
         let field = definition.field(field.name());
         field.is_some_and(Field::is_searched)
     };
     let all = definition.own().chain(present.own());
     let changed =
-        all.filter(|field| is_searched(&definition, *field) != is_searched(present, *field));
+        all.filter(|field| is_searched(definition, *field) != is_searched(present, *field));
     if let Some(have_values) = changed.map(has_value::<C>).reduce(Fragment::or) {
         let reset = Fragment::new("UPDATE robots SET search_text = NULL, own_text = NULL WHERE ");
         connection.change(reset.then(have_values)).await?;
     }
-    Ok(definition.with_revision(revision.next()))
+    Ok(())
 }
 
 fn has_value<C: Dialect>(field: Field) -> Fragment<'static> {

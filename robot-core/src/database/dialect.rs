@@ -70,6 +70,9 @@ pub(super) trait Dialect: Execute {
         draft: &ValidDraft,
     ) -> impl Future<Output = QueryResult<i64>> + Send;
 
+    /// The function that returns the number of characters of a text.
+    const LENGTH: &str = "length";
+
     /// The function that returns the position of a text in another one.
     const POSITION: &str = "instr";
 

@@ -1,6 +1,13 @@
 //! SQL with values: conditions, statements and queries.
 
-use std::{borrow::Cow, marker::PhantomData};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    marker::PhantomData,
+    mem,
+    sync::Mutex,
+};
 
 use diesel::{
     QueryResult,
@@ -11,6 +18,15 @@ use diesel::{
     sql_types::{BigInt, HasSqlType, Text},
 };
 use serde::Serialize;
+
+use super::locks::lock;
+
+/// The maximum number of statements with generated SQL of which connections keep the plan. Of a server, all connections
+/// together may keep some thousands; fewer, and lists with unusual conditions are planned each time.
+const KEPT_LIMIT: usize = 256;
+
+/// The hashes of these statements: the first ones that the process executes.
+static KEPT: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// SQL with values.
 #[derive(Clone)]
@@ -72,6 +88,27 @@ impl<'a> Fragment<'a> {
         self.joined(" OR ", other)
     }
 
+    /// Not to be kept, if its SQL is generated and too many such statements are kept already.
+    fn limited(self) -> Self {
+        let is_generated = |part: &Part<'_>| matches!(part, Part::Sql(Cow::Owned(_)));
+        if !self.is_cached || !self.parts.iter().any(is_generated) {
+            return self;
+        }
+        let mut hasher = DefaultHasher::new();
+        for part in &self.parts {
+            match part {
+                Part::Sql(sql) => sql.hash(&mut hasher),
+                Part::Text(_) | Part::Number(_) => mem::discriminant(part).hash(&mut hasher),
+            }
+        }
+        let (hash, mut kept) = (hasher.finish(), lock(&KEPT));
+        if kept.contains(&hash) || kept.len() < KEPT_LIMIT && kept.insert(hash) {
+            self
+        } else {
+            self.uncached()
+        }
+    }
+
     fn with(mut self, part: Part<'a>) -> Self {
         self.parts.push(part);
         self
@@ -113,7 +150,7 @@ pub(super) struct Rows<'a, T>(Fragment<'a>, PhantomData<T>);
 
 impl<'a, T> Rows<'a, T> {
     pub(super) fn of(query: Fragment<'a>) -> Self {
-        Self(query, PhantomData)
+        Self(query.limited(), PhantomData)
     }
 }
 

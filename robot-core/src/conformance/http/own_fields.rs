@@ -102,17 +102,34 @@ fn definition_is_replaced_under_conditions(session: &Session<'_>) {
     assert_ok(&answer);
     assert_eq!(answer.header("etag"), Some("\"3\""));
     add_rows(session);
-    let ids = [0, 1, 2, 4, 5]
-        .map(|index| ids(session)[index].clone())
-        .join(", ");
+    let holders = [0, 1, 2, 4, 5].map(|index| ids(session)[index].clone());
+    let holders = holders.join(", ");
     let message = format!(
-        "parts cannot be removed or get another type, because 5 robots (ids {ids}) would lose the value; \
+        "parts cannot be removed or get another type, because 5 robots (ids {holders}) would lose the value; \
          to drop the values, send the definition with drop_values"
     );
     let refused = define(session, &text.replace("parts", "pieces"));
     session.assert_rejected(&refused, &[&message]);
     session.get_is(DEFINITION, &text);
+    // Robots may be older than a rule.
+    let stricter = text.replace("\"weight\":{", "\"weight\":{\"minimum\":1000,");
+    assert_ok(&define(session, &stricter));
+    let all = session.get("/api/robots?fields=*").text();
+    assert!(all.contains("\"weight\":9.5"), "{all}");
+    // An index permits short texts only.
+    let long = format!(r#""notes":"{}"}}"#, "x".repeat(501));
+    session.post(&body("z", &long));
+    let id = ids(session).pop().unwrap_or_default();
+    let indexed = text.replace("\"maxLength\":10000", "\"maxLength\":500,\"index\":true");
+    let message = format!(
+        "notes cannot have an index, because the texts of 1 robot (id {id}) have more than 500 characters; change \
+         these first"
+    );
+    session.assert_rejected(&define(session, &indexed), &[&message]);
+    // Equal values that are dropped are no obstacle.
     let target = "/api/definition?drop_values=true";
+    let unique = text.replace("\"boolean\"", "\"string\",\"unique\":true");
+    assert_ok(&session.call("PUT", target, &[], unique.as_bytes()));
     assert_ok(&session.call("PUT", target, &[], b"{}"));
     session.get_is(DEFINITION, BUILT_IN);
 }

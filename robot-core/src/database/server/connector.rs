@@ -155,18 +155,19 @@ impl<B: Backend> Connector<B> {
 
     /// Reads the definition, and repairs its indexes if a process may have left them incomplete.
     async fn open_definition(&self, connection: &mut B) -> QueryResult<()> {
-        self.definition.refresh(connection).await?;
-        if let Some((lock, unlock)) = B::TABLE_LOCK {
-            lock_tables(connection, lock).await?;
+        let Some((lock, unlock)) = B::TABLE_LOCK else {
+            return self.definition.refresh(connection).await;
+        };
+        lock_tables(connection, lock).await?;
+        let repair = async |connection: &mut B| {
+            self.definition.refresh(connection).await?;
             let definition = self.definition.get();
-            let repaired = match create_indexes(connection, &definition).await {
-                Ok(()) => drop_indexes(connection, &definition).await,
-                Err(error) => Err(error),
-            };
-            connection.texts(unlock).await?;
-            return repaired;
-        }
-        Ok(())
+            create_indexes(connection, &definition).await?;
+            drop_indexes(connection, &definition).await
+        };
+        let repaired = repair(connection).await;
+        connection.texts(unlock).await?;
+        repaired
     }
 
     /// Whether an outage lasts, as far as is known.

@@ -185,8 +185,9 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) {
     if refreshed.await.is_err() || Instant::now() < pause.get() {
         return;
     }
-    let definition = known.get();
     let index_all = async |connection: &mut Connection<B>| {
+        known.refresh(&mut connection.inner).await?;
+        let definition = known.get();
         let robots = unindexed(&mut connection.inner, INDEX_BATCH).await?;
         if robots.is_empty() {
             return Ok(());
@@ -304,6 +305,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        let before = self.definition();
         let defined = self.execute(Kind::Write, async |connection| {
             if let Some((lock, unlock)) = B::TABLE_LOCK {
                 lock_tables(&mut connection.inner, lock).await?;
@@ -322,7 +324,12 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             connection.end(defined).await
         })?;
         self.pool.connector.definition.set(Arc::new(defined));
-        Ok(self.definition())
+        let defined = self.definition();
+        // Meanwhile, robots were stored by the definition before.
+        let _ = self.execute(Kind::Write, async |connection| {
+            define::reset_search(&mut connection.inner, &before, &defined).await
+        });
+        Ok(defined)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

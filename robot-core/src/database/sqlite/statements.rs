@@ -131,11 +131,11 @@ pub(super) fn insert_free<'a>(
 }
 
 /// Adds the names that wait to the search index, once there are so many: adding [`INDEX_BATCH`] at once costs
-/// the index half of adding them one by one.
+/// the index half of adding them one by one. Returns whether more may wait.
 pub(super) fn index_names(
     connection: &mut SqliteConnection,
     definition: &Definition,
-) -> QueryResult<()> {
+) -> QueryResult<bool> {
     let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
@@ -149,8 +149,9 @@ pub(super) fn index_names(
         );
         let update = update.text(json(&texts.collect::<Vec<_>>())?);
         now(connection.change(update.sql(") WHERE robots.id = value ->> 0")))?;
+        return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
     }
-    Ok(())
+    Ok(false)
 }
 
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.

@@ -113,10 +113,10 @@ impl SqliteCatalogue {
         }
         // Another program may have added many names. If this fails, the next change adds them.
         let known = definition.get();
-        let _ = connection.transaction(|connection| index_names(connection, &known));
+        let indexed = connection.transaction(|connection| index_names(connection, &known));
         enable_wal(connection, file.timeout).map_err(|cause| file.cannot_open(cause))?;
         Self {
-            writer: Some(Writer::start(&file, &definition)?),
+            writer: Some(Writer::start(&file, &definition, indexed.unwrap_or(false))?),
             ..reading(file)
         }
         .refreshing()

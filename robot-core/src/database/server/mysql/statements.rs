@@ -70,6 +70,8 @@ impl Dialect for AsyncMysqlConnection {
 
     const FOR_UPDATE: &str = " FOR UPDATE";
 
+    const LENGTH: &str = "char_length";
+
     const LAST_ID: &str = "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables
                            WHERE table_schema = DATABASE() AND table_name = 'robots'";
 

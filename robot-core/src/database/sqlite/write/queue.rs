@@ -78,6 +78,12 @@ impl<T> Queue<T> {
         self.arrived.notify_one();
     }
 
+    /// Whether nothing is queued, and items may still arrive.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = lock(&self.state);
+        state.items.is_empty() && !state.is_closed
+    }
+
     /// Waits for the next batch, which is empty if the queue is empty and closed.
     ///
     /// If the last batch had several items, waits up to [`COMMIT_DELAY`] for as many: one sync for

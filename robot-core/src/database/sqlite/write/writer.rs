@@ -44,10 +44,11 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer thread of a database that was opened.
+    /// Starts the writer thread of a database that was opened. Names may wait to be added to the search index.
     pub(crate) fn start(
         file: &DatabaseFile,
         definition: &Arc<KnownDefinition>,
+        names_wait: bool,
     ) -> Result<Self, OpenError> {
         let mut session = WriteSession::open(file)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
@@ -56,7 +57,7 @@ impl Writer {
         let definition = Arc::clone(definition);
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &writes, &definition, &of_thread))
+            .spawn(move || run(&mut session, &writes, &definition, &of_thread, names_wait))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue,
@@ -242,11 +243,19 @@ fn run(
     queue: &Queue<Write>,
     definition: &KnownDefinition,
     metrics: &QueueMetrics,
+    mut names_wait: bool,
 ) {
     let start_time = gauge!(SQLITE_COMMIT_START.name);
     let mut last_batch = 1;
     loop {
         start_time.set(0);
+        while names_wait && queue.is_idle() {
+            let indexed = guard(session, |session| commit(session, definition, &mut []));
+            names_wait = matches!(indexed, Some(Ok(true)));
+            guard(session, |session| {
+                session.checkpoint(Checkpoints::run_if_due);
+            });
+        }
         let mut batch = queue.next_batch(last_batch);
         if batch.is_empty() {
             return;
@@ -261,6 +270,7 @@ fn run(
         // A bug costs this batch and its connection, and nothing else.
         let result = guard(session, |session| commit(session, definition, &mut batch));
         let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
+        let result = result.map(|wait| names_wait = wait);
         drop(measurement);
         count_commit(result.as_ref().map(|&()| ()));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
@@ -285,8 +295,13 @@ fn guard<T>(session: &mut WriteSession, work: impl FnOnce(&mut WriteSession) -> 
     panic::catch_unwind(AssertUnwindSafe(|| work(session))).ok()
 }
 
-/// Commits a batch, so that each write has a result.
-fn commit(session: &mut WriteSession, known: &KnownDefinition, batch: &mut [Write]) -> Result<()> {
+/// Commits a batch, so that each write has a result, and adds names to the search index. Returns whether more may wait.
+fn commit(
+    session: &mut WriteSession,
+    known: &KnownDefinition,
+    batch: &mut [Write],
+) -> Result<bool> {
+    let mut names_wait = false;
     let mut definition = known.get();
     session.commit(|connection| {
         // Another process may have changed it. No other one does before the commit.
@@ -300,10 +315,11 @@ fn commit(session: &mut WriteSession, known: &KnownDefinition, batch: &mut [Writ
                 definition = Arc::new(now(define::read(connection))?);
             }
         }
-        index_names(connection, &definition)
+        names_wait = index_names(connection, &definition)?;
+        Ok(())
     })?;
     known.set(definition);
-    Ok(())
+    Ok(names_wait)
 }
 
 #[cfg(test)]
