@@ -565,6 +565,8 @@ fn limits_and_the_order_of_fields_are_set() {
     visit.press_on("Save");
     visit.wait_for_announcement("Saved the field Condition.");
     assert_eq!(visit.properties()["condition"]["enum"][1], " fair ");
+    visit.wait_for_focus("Edit Condition");
+    visit.run("document.querySelector('#fields-heading').focus()");
     visit.press_on("Edit Rooms");
     let label = "#fields-list label:not(.choice)";
     let shown = format!(
