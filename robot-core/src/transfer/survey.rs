@@ -8,6 +8,7 @@ use std::{
 use super::{
     columns::{Columns, Meaning, normalized},
     names::Names,
+    outcome::ImportError,
     position::Position,
     record::{Cell, ReadError},
     records::Records,
@@ -82,7 +83,7 @@ impl<R: Read> Records<R> {
     /// Reads the whole file, and finds out what its columns are. Records that are malformed are left out.
     ///
     /// # Errors
-    /// The input cannot be read, or does not have its format.
+    /// The input cannot be read, or does not have its format, or all records are malformed.
     pub fn survey(mut self) -> Result<Survey, ReadError> {
         let mut survey = Survey {
             given: self.columns().clone(),
@@ -103,9 +104,14 @@ impl<R: Read> Records<R> {
                 return Err(malformed(Position::Line(1), message));
             }
         }
+        let mut left_out = None;
         while let Some(position) = self.next_position()? {
-            let Ok(cells) = self.cells() else {
-                continue;
+            let cells = match self.cells() {
+                Ok(cells) => cells,
+                Err(messages) => {
+                    left_out.get_or_insert((position, ImportError::Malformed(messages)));
+                    continue;
+                }
             };
             survey.records += 1;
             for (heading, cell) in cells {
@@ -118,7 +124,12 @@ impl<R: Read> Records<R> {
                 return Err(malformed(position, message));
             }
         }
-        Ok(survey)
+        match left_out {
+            Some((position, error)) if survey.records == 0 => {
+                Err(malformed(position, error.to_string()))
+            }
+            _ => Ok(survey),
+        }
     }
 }
 
