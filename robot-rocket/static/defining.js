@@ -222,8 +222,8 @@ function formOf(one) {
   const choices = element("textarea", { rows: 4, spellcheck: "false" });
   choices.value = one?.choices.join("\n") ?? "";
   const shown = { choices: choices.value };
-  const flags = one ? flagsOf(one) : [];
-  const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: flags[index] }));
+  const before = one ? flagsOf(one) : [];
+  const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: before[index] }));
   const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
   const choicesField = labelled("Choices, one per line", choices);
   const keywordsOf = () => definition.document.properties[one?.key] ?? TYPES[type.value][1];
@@ -264,8 +264,10 @@ function formOf(one) {
     /** Stores what is typed in a document. Keywords whose input is unchanged, or that have none here, stay. */
     store(document, name) {
       const isOn = (box, index) => box.checked && !checks[index].hidden;
+      const isKeptFlag = (index) => one && boxes[index].checked === before[index];
       const [isRequired, ...flags] = boxes.map(isOn);
-      const property = { ...keywordsOf(), title: title.value.trim() };
+      const property = { ...keywordsOf() };
+      if (!one || title.value !== one.title) property.title = title.value.trim();
       if (property.title === "") delete property.title;
       const isKept = one && choices.value === shown.choices;
       if (!choicesField.hidden && !isKept) property.enum = lines(choices.value);
@@ -276,10 +278,12 @@ function formOf(one) {
         else property[keyword] = value;
       });
       ["unique", "index", "search"].forEach((keyword, index) => {
+        if (isKeptFlag(index + 1)) return;
         if (flags[index] || (keyword === "unique" && name === "name")) property[keyword] = flags[index];
         else delete property[keyword];
       });
       document.properties[name] = property;
+      if (isKeptFlag(0)) return;
       const others = document.required.filter((required) => required !== name);
       document.required = isRequired || name === "name" ? [...others, name] : others;
     },

@@ -70,7 +70,7 @@ function follow(isOpenedHere) {
 /** Shows the list again. */
 function leave() {
   if (before.isOpenedHere) return history.back();
-  history.pushState(null, "", location.pathname + location.search);
+  history.replaceState(null, "", location.pathname + location.search);
   follow(false);
 }
 

@@ -143,7 +143,7 @@ function update(what) {
   if (isWhole) announceCount();
   const hasYears = pages.hasYears || [...added.values()].some(({ robot }) => robot.year);
   if (what !== "grown" && hasYears) reserveChart();
-  notify.changed(what, count > 0 || isFiltered(view));
+  notify.changed(what, count > 0 || !isWhole || isFiltered(view));
   if (what === "changed") pages.refresh();
 }
 

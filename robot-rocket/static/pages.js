@@ -78,6 +78,7 @@ export class Pages {
     this.#view = view;
     return this.#load(() => this.open(view), async (signal) => {
       const found = await find(view, START, SIZE, signal);
+      const focused = document.activeElement;
       for (const page of this.#pages) page.body.remove();
       this.#earlier = [];
       this.#pages = [];
@@ -85,6 +86,8 @@ export class Pages {
       this.#append({ start: START, ...found });
       this.#isOpen = true;
       this.#changed("opened");
+      // A row that is edited is shown again.
+      if (focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
     });
   }
 

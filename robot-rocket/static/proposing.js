@@ -126,7 +126,11 @@ const showKept = () => show(byId("import-check"), kept().length === 0);
 /** Whether the user has seen what is going to be imported, and has chosen what has to be chosen. */
 export async function isReady(calls) {
   const isSeen = plan.isKnown && plan.isFitting;
-  if (plan.calls && !plan.isKnown) await ask(calls);
+  if (plan.calls && !plan.isKnown) {
+    await ask(calls);
+    // Only Stop ends the import.
+    plan.calls = new AbortController();
+  }
   const isChosen = plan.ids === undefined || match() !== "";
   if (isChosen && (byId("plan").hidden || isSeen)) return true;
   if (!isChosen) byId("plan-error").textContent = "Choose what the ids are for.";
