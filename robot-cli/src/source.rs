@@ -23,6 +23,9 @@ pub(crate) struct Source<'a> {
     pub(crate) format: Format,
 }
 
+/// What an interrupt leaves before the first record.
+const NOTHING_STORED: &str = "; nothing was stored";
+
 /// An input, and its length if known.
 type Input = (Box<dyn Read>, Option<u64>);
 
@@ -38,9 +41,12 @@ impl Source<'_> {
         context: &Context<'_>,
     ) -> Result<Prepared, Failure> {
         let copy = self.copy(interrupt, context)?;
-        let open = || match &copy {
-            Some(file) => rewound(file).map_err(|cause| self.place.not_read(&cause)),
-            None => self.place.open(context),
+        let open = || -> Result<Input, Failure> {
+            let (input, length) = match &copy {
+                Some(file) => rewound(file).map_err(|cause| self.place.not_read(&cause))?,
+                None => self.place.open(context)?,
+            };
+            Ok((Box::new(interrupt.reader(input)), length))
         };
         let existing = context.open_present()?;
         let present = existing.as_ref().map(Catalogue::definition);
@@ -55,10 +61,14 @@ impl Source<'_> {
             Some(catalogue) => self.args.columns.define && catalogue.count(&Filter::all())? == 0,
             None => true,
         };
-        let (columns, new) = self.columns(&present, is_empty, open)?;
+        let columns = self.columns(&present, is_empty, open);
+        if interrupt.is_set() {
+            return Err(interrupt.stopped(NOTHING_STORED));
+        }
+        let (columns, new) = columns?;
         let (input, length) = open()?;
         let progress = Progress::new(length, "importing");
-        let reader: Box<dyn Read> = Box::new(interrupt.reader(progress.reader(input)));
+        let reader: Box<dyn Read> = Box::new(progress.reader(input));
         let mut records = Records::new(reader, self.format).with_columns(columns);
         let header = records.read_header();
         if !self.args.columns.define {
@@ -66,7 +76,7 @@ impl Source<'_> {
             self.args.columns.check(records.unknown_columns())?;
         }
         if interrupt.is_set() {
-            return Err(interrupt.stopped("; nothing was stored"));
+            return Err(interrupt.stopped(NOTHING_STORED));
         }
         header.map_err(|error| self.not_readable(error))?;
         let catalogue = match existing {
@@ -132,7 +142,13 @@ impl Source<'_> {
             io::copy(&mut input, &mut file)?;
             Ok(file)
         });
-        copy.map(Some).map_err(|cause| self.place.not_read(&cause))
+        copy.map(Some).map_err(|cause| match cause.kind() {
+            _ if interrupt.is_set() => interrupt.stopped(NOTHING_STORED),
+            io::ErrorKind::StorageFull => Failure::new(
+                "the folder for temporary files is full; set TMPDIR to another one, and run the command again",
+            ),
+            _ => self.place.not_read(&cause),
+        })
     }
 
     /// Why the columns of the file are not known.

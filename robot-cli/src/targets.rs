@@ -8,7 +8,9 @@ use std::{
     io::{self, Write},
 };
 
-use robot_core::{Catalogue, CatalogueExt, Change, Field, Filter, Pages, Revision, Robot, RobotId};
+use robot_core::{
+    Catalogue, CatalogueExt, Change, Error, Field, Filter, Pages, Revision, Robot, RobotId,
+};
 
 use crate::{
     failure::Failure,
@@ -130,7 +132,13 @@ impl<'a> Targets<'a> {
             match self.catalogue.apply_all(changes.collect()) {
                 Ok(ids) => changed.extend(ids),
                 Err(error) => {
+                    let is_late = matches!(error, Error::NotFound(_) | Error::Stale(_));
                     failures.push(error.into());
+                    if is_late && changed.is_empty() && self.robots.len() > 1 {
+                        let message = "another program has changed robots meanwhile, and none were changed here; \
+                                       run the command again";
+                        failures.push(Failure::new(message));
+                    }
                     if !changed.is_empty() {
                         failures.push(Failure::new(format_args!(
                             "{} were changed before that; run the command again for the others",

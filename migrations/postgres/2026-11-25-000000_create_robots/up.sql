@@ -22,7 +22,7 @@ CREATE INDEX robots_type_year ON robots (type, year, id) INCLUDE (name, revision
 CREATE INDEX robots_unindexed ON robots (id) WHERE search_text IS NULL;
 
 -- A change by another program, which does not know of the revision and the search text.
-CREATE FUNCTION robots_change() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION robots_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.revision := OLD.revision + 1;
     IF (NEW.name, NEW.own) IS DISTINCT FROM (OLD.name, OLD.own) THEN

@@ -16,7 +16,7 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   robot-cli copy --from sqlite://robots.db --to sqlite:///var/lib/robots.db
-  robot-cli copy --from sqlite://robots.db --to postgres://user:password@host/db";
+  robot-cli copy --from sqlite://robots.db                 To DATABASE_URL";
 
 /// Arguments of `copy`.
 #[derive(Debug, Args)]
@@ -26,9 +26,13 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     from: String,
 
-    /// The catalogue to write: empty, or a file to create
-    #[arg(long, value_name = "URL", value_parser = parse_persistent)]
-    to: String,
+    #[arg(
+        long,
+        help = "The catalogue to write: empty, or a file to create; by default DATABASE_URL",
+        value_name = "URL",
+        value_parser = parse_persistent
+    )]
+    to: Option<String>,
 
     /// Foreign columns to leave out, separated by commas
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
@@ -49,13 +53,16 @@ pub(crate) fn run(
     matches: &ArgMatches,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    // The environment variable is for other commands, and is ignored.
-    if matches.value_source("database") == Some(ValueSource::CommandLine) {
-        return Err(Failure::usage(
-            "copy does not use --database; use --from URL and --to URL",
-        ));
-    }
     let CopyArgs { from, to, ignore } = args;
+    let to = match (to, matches.value_source("database")) {
+        (_, Some(ValueSource::CommandLine)) => {
+            Err("copy does not use --database; use --from URL and --to URL")
+        }
+        (Some(to), _) => Ok(to.clone()),
+        (None, Some(ValueSource::EnvVariable)) => parse_persistent(&context.database),
+        (None, _) => Err("the target is missing; add --to URL, or set DATABASE_URL"),
+    };
+    let to = &to.map_err(Failure::usage)?;
     // Other URLs of the same catalogue are rejected later, because a target must be empty.
     if from == to || StoreFiles::of_url(from).intersects(&StoreFiles::of_url(to)) {
         return Err(Failure::new(

@@ -136,7 +136,7 @@ fn copy_ignores_database_url_and_rejects_database() {
 #[test]
 fn copy_without_target_is_usage_error() {
     let sandbox = Sandbox::new();
-    sandbox.is_usage_error("copy --from sqlite://robots.db", "--to <URL>");
+    sandbox.is_usage_error("copy --from sqlite://robots.db", "the target is missing");
     assert!(sandbox.is_empty());
 }
 

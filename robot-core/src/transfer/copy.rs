@@ -7,7 +7,7 @@ use crate::{
     catalogue::{
         Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
     },
-    model::{Definition, Robot},
+    model::{Definition, Revision, Robot},
 };
 
 /// A stage of a copy.
@@ -202,7 +202,9 @@ fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     target: &T,
 ) -> Result<(), CopyError> {
     let (wanted, present) = (source.definition(), target.definition());
-    if wanted == present {
+    // Robots may be older than the rules of a definition that was changed, even if it was changed back.
+    let was_changed = |definition: &Definition| definition.revision() > Revision::FIRST;
+    if wanted == present && (was_changed(&present) || !was_changed(&wanted)) {
         return Ok(());
     }
     if present != *Definition::built_in() {

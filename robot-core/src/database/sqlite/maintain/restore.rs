@@ -13,7 +13,7 @@ use super::{
 };
 use crate::database::sqlite::connect::{DatabaseFile, LOGS, SHARED_MEMORY, SIDECARS};
 use crate::{
-    catalogue::{Backup, BackupError, CheckError, OpenOptions},
+    catalogue::{Backup, BackupError, Check, CheckError, OpenOptions},
     files::{Existing, OutputError, OutputFile, path::with_suffix},
 };
 
@@ -48,7 +48,10 @@ pub(crate) fn restore_backup(
         CheckError::Open(error) => BackupError::Open(error),
         error => BackupError::Check(error),
     })?;
-    if !report.is_passed() {
+    // Robots may be older than a rule, or of another program.
+    let is_damage =
+        |(check, findings): &(Check, Vec<String>)| *check != Check::Rules && !findings.is_empty();
+    if report.robots.is_none() || report.findings.iter().any(is_damage) {
         return Err(BackupError::FailedCheck {
             file: backup.to_owned(),
             report,
