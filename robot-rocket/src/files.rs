@@ -32,9 +32,12 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {
     let rank = rank(RANK, &mounted.base);
     let api = mounted.api.clone();
     let files = Files { folder, api };
-    [Method::Get, Method::Head]
-        .map(|method| Route::ranked(rank, method, "/<path..>", files.clone()))
-        .into()
+    let route = |method| {
+        let mut route = Route::ranked(rank, method, "/<path..>", files.clone());
+        route.name = Some(routes::BODYLESS.into());
+        route
+    };
+    [Method::Get, Method::Head].map(route).into()
 }
 
 #[derive(Clone)]

@@ -64,7 +64,11 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
     let rocket = rocket.attach(periodic_checks(&readiness));
     let checks = [("/livez", None), ("/readyz", Some(readiness))];
     let routes = checks.into_iter().flat_map(|(path, readiness)| {
-        routes::METHODS.map(|method| Route::ranked(RANK, method, path, Check(readiness.clone())))
+        routes::METHODS.map(|method| {
+            let mut route = Route::ranked(RANK, method, path, Check(readiness.clone()));
+            route.name = Some(routes::BODYLESS.into());
+            route
+        })
     });
     rocket.mount("/", routes.collect::<Vec<_>>())
 }

@@ -28,6 +28,9 @@ const RANK: isize = 3000;
 /// The least rank of a catalogue's routes: every other route takes precedence.
 pub(crate) const FIRST_RANK: isize = RANK - 256;
 
+/// The name of routes that read no body.
+pub(crate) const BODYLESS: &str = "no body is read";
+
 /// All methods of Rocket. Requests with other methods are passed to the catchers.
 pub(crate) const METHODS: [Method; 9] = [
     Method::Get,

@@ -82,7 +82,11 @@ impl Server {
         if let Some(mounted) = self.routing.catalogue(&head) {
             return Ok(answer_by_catalogue(mounted, head, body, record).await);
         }
-        let body = application::read_body(body, self.routing.body_limit).await?;
+        let body = if self.routing.reads_body(&head) {
+            application::read_body(body, self.routing.body_limit).await?
+        } else {
+            Vec::new()
+        };
         Ok(application::answer(&self.client, head, body, remote, record).await)
     }
 }
@@ -128,6 +132,7 @@ struct OtherRoute {
     /// The path up to its first parameter, without a slash at its end.
     start: String,
     has_parameters: bool,
+    reads_body: bool,
 }
 
 impl Routing {
@@ -152,6 +157,13 @@ impl Routing {
         let mut catalogues = self.catalogues.iter();
         catalogues.find(|catalogue| catalogue.is_above(path))
     }
+
+    /// Whether Rocket may need the body of a request.
+    fn reads_body(&self, head: &Parts) -> bool {
+        let routes = self.routes.iter();
+        let mut matching = routes.filter(|route| route.may_match(head)).peekable();
+        matching.peek().is_none() || matching.any(|route| route.reads_body)
+    }
 }
 
 impl OtherRoute {
@@ -163,6 +175,7 @@ impl OtherRoute {
             method: route.method.as_str().to_owned(),
             start: start.trim_end_matches('/').to_owned(),
             has_parameters: start.len() < path.len(),
+            reads_body: route.name.as_deref() != Some(routes::BODYLESS),
         })
     }
 
