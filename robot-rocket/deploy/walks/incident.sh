@@ -34,7 +34,7 @@ alerts_if() {
         grep --fixed-strings "$2" >/dev/null || fail "the alert $1 has no expression '$2'"
 }
 
-is_ready() { run 'robot-rocket --ready*'; }
+is_ready() { run 'systemd-run* --ready'; }
 
 # Whether the server is not ready for a reason.
 is_unready() { { is_ready 2>&1 || true; } | grep "is not ready: .*$1" >/dev/null; }

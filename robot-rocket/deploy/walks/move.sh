@@ -24,12 +24,12 @@ cp copy.db backup.db
 
 run 'systemctl stop*'
 sha256sum /var/lib/robots/robots.db >file
-run 'robot-cli copy --from sqlite:///var*' | grep '^Copied 2 robots; both have the checksum '
+run 'DATABASE_URL=* robot-cli copy --from sqlite:///var*' | grep '^Copied 2 robots; both have the checksum '
 sha256sum --check --quiet file || fail "the copy has changed its source"
 run "echo 'DATABASE_URL=*"
 run 'systemctl start*'
 within_a_minute robot-rocket --ready
-run 'robot-rocket --ready*'
+run 'systemd-run* --ready'
 run 'systemctl disable*'
 url=$target
 has_all_of before
@@ -45,7 +45,7 @@ systemctl stop robot-rocket
 "$servers" stop "$database"
 new_store postgres
 run 'robot-cli check --database sqlite://copy.db' | grep '^No problems found: 2 robots'
-run 'robot-cli copy --from sqlite://copy.db*' | grep '^Copied 2 robots'
+run 'DATABASE_URL=* robot-cli copy --from sqlite://copy.db' | grep '^Copied 2 robots'
 cmp copy.db backup.db || fail "the copy has changed the backup"
 [ "$(robots)" = "$(cat before)" ] || fail "the backup had other robots"
 finish

@@ -45,7 +45,7 @@ for store in sqlite postgres mariadb; do
     run 'systemctl start*'
     cd "$work"
     within_a_minute robot-rocket --ready
-    run 'robot-rocket --ready*'
+    run 'systemd-run* --ready'
     run 'journalctl*' | grep 'migrating to this version' >/dev/null || fail "the log does not mention the migration"
     sleep 1
     touch enough
