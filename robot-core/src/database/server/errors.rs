@@ -66,7 +66,10 @@ const MESSAGES: &[(&str, Meaning)] = &[
 /// configured in another way.
 impl From<DieselError> for ConnectError {
     fn from(error: DieselError) -> Self {
-        if is_transient(&error) {
+        // PostgreSQL's driver, when the server ends during the set-up.
+        let lost = DatabaseErrorKind::UnableToSendCommand;
+        let is_lost = matches!(&error, DieselError::DatabaseError(kind, _) if *kind == lost);
+        if is_lost || is_transient(&error) {
             Self(ConnectFailure::Unreachable, error.to_string())
         } else {
             Self(ConnectFailure::Refused, error.to_string())
