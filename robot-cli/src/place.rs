@@ -33,7 +33,7 @@ impl Place {
         }
     }
 
-    /// Whether it can be read twice: a standard stream, a pipe or a device may be read once.
+    /// Whether it is a regular file, which can be read again. A standard stream or a pipe cannot.
     pub(crate) fn is_regular_file(&self) -> bool {
         match self {
             Self::Standard => false,

@@ -23,7 +23,7 @@ pub(crate) struct Source<'a> {
     pub(crate) format: Format,
 }
 
-/// What an interrupt leaves before the first record.
+/// The end of the message about an interrupt before the first record.
 const NOTHING_STORED: &str = "; nothing was stored";
 
 /// An input, and its length if known.
@@ -132,7 +132,7 @@ impl Source<'_> {
         Ok((columns, new))
     }
 
-    /// A copy of an input that is read twice but permits it once.
+    /// A copy of an input that is read twice, unless it is a regular file.
     fn copy(&self, interrupt: &Interrupt, context: &Context<'_>) -> Result<Option<File>, Failure> {
         if self.place.is_regular_file() || !self.args.columns.define {
             return Ok(None);

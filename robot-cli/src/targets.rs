@@ -134,16 +134,15 @@ impl<'a> Targets<'a> {
                 Err(error) => {
                     let is_late = matches!(error, Error::NotFound(_) | Error::Stale(_));
                     failures.push(error.into());
-                    if is_late && changed.is_empty() && self.robots.len() > 1 {
-                        let message = "another program has changed robots meanwhile, and none were changed here; \
-                                       run the command again";
-                        failures.push(Failure::new(message));
-                    }
                     if !changed.is_empty() {
                         failures.push(Failure::new(format_args!(
                             "{} were changed before that; run the command again for the others",
                             robot_count(changed.len())
                         )));
+                    } else if is_late && self.robots.len() > 1 {
+                        failures.push(Failure::new(
+                            "nothing was changed, because another program changed a robot meanwhile; run the command again",
+                        ));
                     }
                     break;
                 }

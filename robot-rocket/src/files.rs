@@ -32,12 +32,9 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {
     let rank = rank(RANK, &mounted.base);
     let api = mounted.api.clone();
     let files = Files { folder, api };
-    let route = |method| {
-        let mut route = Route::ranked(rank, method, "/<path..>", files.clone());
-        route.name = Some(routes::BODYLESS.into());
-        route
-    };
-    [Method::Get, Method::Head].map(route).into()
+    [Method::Get, Method::Head]
+        .map(|method| routes::bodyless(rank, method, "/<path..>", files.clone()))
+        .into()
 }
 
 #[derive(Clone)]

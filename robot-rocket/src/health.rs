@@ -12,7 +12,7 @@ use ::metrics::gauge;
 use futures_util::FutureExt;
 use robot_core::{Catalogue, Pending, RobotId};
 use rocket::{
-    Build, Data, Request, Response, Rocket, Route,
+    Build, Data, Request, Response, Rocket,
     fairing::AdHoc,
     http::{Method, Status},
     route::{Handler, Outcome},
@@ -64,11 +64,7 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
     let rocket = rocket.attach(periodic_checks(&readiness));
     let checks = [("/livez", None), ("/readyz", Some(readiness))];
     let routes = checks.into_iter().flat_map(|(path, readiness)| {
-        routes::METHODS.map(|method| {
-            let mut route = Route::ranked(RANK, method, path, Check(readiness.clone()));
-            route.name = Some(routes::BODYLESS.into());
-            route
-        })
+        routes::METHODS.map(|method| routes::bodyless(RANK, method, path, Check(readiness.clone())))
     });
     rocket.mount("/", routes.collect::<Vec<_>>())
 }

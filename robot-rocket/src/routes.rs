@@ -29,7 +29,19 @@ const RANK: isize = 3000;
 pub(crate) const FIRST_RANK: isize = RANK - 256;
 
 /// The name of routes that read no body.
-pub(crate) const BODYLESS: &str = "no body is read";
+const BODYLESS: &str = "no body is read";
+
+/// A route that reads no body.
+pub(crate) fn bodyless(rank: isize, method: Method, path: &str, handler: impl Handler) -> Route {
+    let mut route = Route::ranked(rank, method, path, handler);
+    route.name = Some(BODYLESS.into());
+    route
+}
+
+/// Whether a route may read a body.
+pub(crate) fn reads_body(route: &Route) -> bool {
+    route.name.as_deref() != Some(BODYLESS)
+}
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.
 pub(crate) const METHODS: [Method; 9] = [

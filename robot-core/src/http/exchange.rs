@@ -246,7 +246,7 @@ impl Exchange {
             let (route, operation) = self.admitted.clone()?;
             let definition = self.service.catalogue.definition();
             let query = match operation.method {
-                // A browser asks about a request with its query.
+                // A preflight has the query of the request that it is about.
                 "OPTIONS" => "",
                 _ => self.head.uri.query().unwrap_or_default(),
             };

@@ -216,7 +216,7 @@ impl CsvReader {
 
 fn reader((separator, _): Separator) -> csv_core::Reader {
     let mut reader = csv_core::ReaderBuilder::new().delimiter(separator).build();
-    // Its first input loses a byte order mark, and this is a blank line. A mark in a row is kept.
+    // A parser strips a byte order mark from its first input. That is this blank line, so that rows keep theirs.
     reader.read_record(b"\n", &mut [0], &mut [0]);
     reader
 }

@@ -175,7 +175,7 @@ impl OtherRoute {
             method: route.method.as_str().to_owned(),
             start: start.trim_end_matches('/').to_owned(),
             has_parameters: start.len() < path.len(),
-            reads_body: route.name.as_deref() != Some(routes::BODYLESS),
+            reads_body: routes::reads_body(route),
         })
     }
 

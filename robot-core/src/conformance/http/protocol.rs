@@ -112,7 +112,7 @@ fn description_has_every_path_and_method(session: &Session<'_>) {
 
 fn options_returns_the_methods(session: &Session<'_>) {
     for (path, allow) in PATHS {
-        // A browser asks about a request with its query.
+        // A preflight has the query of the request that it is about.
         let strict = [("Prefer", "handling=strict")];
         let answer = session.call("OPTIONS", &format!("{path}?x=1"), &strict, b"");
         assert_eq!((answer.status, answer.text().as_str()), (204, ""), "{path}");

@@ -186,12 +186,13 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) {
         return;
     }
     let index_all = async |connection: &mut Connection<B>| {
-        known.refresh(&mut connection.inner).await?;
-        let definition = known.get();
         let robots = unindexed(&mut connection.inner, INDEX_BATCH).await?;
         if robots.is_empty() {
             return Ok(());
         }
+        // The definition may have changed before the robots were read.
+        known.refresh(&mut connection.inner).await?;
+        let definition = known.get();
         connection.begin().await?;
         let indexed = index(&mut connection.inner, &definition, &robots).await;
         match connection.end(indexed).await {
@@ -325,7 +326,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         })?;
         self.pool.connector.definition.set(Arc::new(defined));
         let defined = self.definition();
-        // Meanwhile, robots were stored by the definition before.
+        // Robots that were stored meanwhile have the search text of the earlier definition.
         let _ = self.execute(Kind::Write, async |connection| {
             define::reset_search(&mut connection.inner, &before, &defined).await
         });

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_have_the_parameters_and_permissions_of_their_routes() {
+    fn operations_have_parameters_and_permissions_of_their_routes() {
         let document = document(Behaviour::A, "");
         for route in routes::of(Apis::Both).into_iter().flatten() {
             for operation in route.methods {

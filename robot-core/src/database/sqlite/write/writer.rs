@@ -249,6 +249,7 @@ fn run(
     let mut last_batch = 1;
     loop {
         start_time.set(0);
+        // Without further writes, no batch would add these names.
         while names_wait && queue.is_idle() {
             let indexed = guard(session, |session| commit(session, definition, &mut []));
             names_wait = matches!(indexed, Some(Ok(true)));
