@@ -73,13 +73,18 @@
 //! with and without a runtime. The other stores need no Tokio.
 
 #![cfg_attr(
-    not(feature = "http"),
+    not(all(
+        feature = "http",
+        feature = "sqlite",
+        feature = "postgres",
+        feature = "mysql"
+    )),
     allow(
         dead_code,
         unused_imports,
         rustdoc::broken_intra_doc_links,
         clippy::allow_attributes,
-        reason = "some of the code is used only by `http` and `transfer`"
+        reason = "some of the code is used only by some features"
     )
 )]
 

@@ -1,6 +1,5 @@
 //! A single change of a catalogue, as a value.
 
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 use crate::model::{Field, Value};
 use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 
@@ -40,7 +39,6 @@ impl Change {
     }
 
     /// The revision that the robot must have.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) const fn expected(&self) -> Option<Revision> {
         match self {
             Self::Update(_, revision, _) | Self::Delete(_, revision) => *revision,
@@ -49,7 +47,6 @@ impl Change {
     }
 
     /// The draft of an insert.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) const fn draft(&self) -> Option<&ValidDraft> {
         match self {
             Self::Insert(draft) => Some(draft),
@@ -58,7 +55,6 @@ impl Change {
     }
 
     /// The new value of a field.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
         match self {
             Self::Insert(draft) => draft.value(field),

@@ -84,7 +84,6 @@ impl Condition {
 
     /// The maximum number of values that a query may have: one, unless it is repeatable. More, and a robot is
     /// compared for longer.
-    #[cfg(feature = "http")]
     pub(crate) fn value_limit(self) -> usize {
         match self.is_repeatable() {
             true if self == Self::ID => 1000,

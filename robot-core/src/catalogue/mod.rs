@@ -55,7 +55,6 @@ pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use summary::counted_values;
 pub use summary::{Summary, SummaryGroup, ValueCount};
 pub use url::redact;

@@ -1,7 +1,6 @@
 //! Request for one page of a catalogue.
 
 use super::{cursor::Cursor, filter::Filter};
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 use super::{cursor::Sort, error::Result};
 use crate::model::Robot;
 
@@ -44,7 +43,6 @@ impl PageRequest<'_> {
 
     /// The page, if its robots must have one of some ids: `read` finds all of them in the order of the ids, by
     /// their index, and they are sorted here. By the index of another order, a server might read all robots.
-    #[cfg(any(feature = "postgres", feature = "mysql"))]
     pub(crate) fn of_ids(
         &self,
         read: impl FnOnce(PageRequest<'_>) -> Result<Vec<Robot>>,

@@ -23,5 +23,4 @@ mod slow_statements;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod statements;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod trigrams;

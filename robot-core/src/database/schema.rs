@@ -91,7 +91,6 @@ pub(super) struct DraftRow<'a> {
 }
 
 /// The columns of a [`DraftRow`].
-#[cfg(feature = "sqlite")]
 pub(super) const DRAFT_COLUMNS: [&str; 4] = [
     robots::name::NAME,
     robots::robot_type::NAME,
@@ -124,7 +123,6 @@ pub(super) struct ChangedColumns<'a> {
 }
 
 impl<'a> DraftRow<'a> {
-    #[cfg(any(feature = "postgres", feature = "mysql"))]
     pub(super) fn new(definition: &Definition, draft: &'a ValidDraft) -> Self {
         Self {
             search_text: Some(fold(draft.name())),
@@ -210,7 +208,6 @@ impl<'a> ChangedColumns<'a> {
     }
 
     /// Whether a value is removed.
-    #[cfg(feature = "postgres")]
     pub(super) fn has_null(&self) -> bool {
         self.robot_type == Some(None) || self.year == Some(None) || self.search_text == Some(None)
     }

@@ -45,7 +45,6 @@ impl<'a> TextSearch<'a> {
     }
 
     /// A folded text that the search index has for every robot that meets the condition.
-    #[cfg(feature = "sqlite")]
     pub(super) fn folded(&self) -> Cow<'_, str> {
         let longest = self.filter.words().iter().max_by_key(|word| word.len());
         match longest {

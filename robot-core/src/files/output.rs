@@ -111,20 +111,17 @@ impl OutputFile {
     }
 
     /// The path of the temporary file.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn temporary_path(&self) -> &Path {
         self.temporary.path()
     }
 
     /// Writes to disk what the file has now.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.temporary.as_file().sync_all()
     }
 
     /// Gives a file that does not exist yet the permissions of another one, except that its owner may
     /// write it.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn readable_as(&mut self, other: &Path) -> io::Result<()> {
         if self.existing.is_none() {
             let mut permissions = fs::metadata(other)?.permissions();
@@ -144,7 +141,6 @@ impl OutputFile {
     }
 
     /// The path that the file gets.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -32,7 +32,6 @@ pub(crate) fn folder_of(file: &Path) -> &Path {
 }
 
 /// A path with a suffix, as SQLite names the files beside a database.
-#[cfg(feature = "sqlite")]
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(suffix);

@@ -54,7 +54,6 @@ impl StoreFiles {
     }
 
     /// With the identity of a file that stays open.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn with_open(mut self, open: Option<Identity>) -> Self {
         self.open = open;
         self

@@ -143,7 +143,6 @@ impl Definition {
     }
 
     /// Whether names are unique, and nothing else is.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn has_only_unique_names(&self) -> bool {
         self.unique().eq([Field::NAME])
     }

@@ -21,10 +21,6 @@ pub(crate) use super::members::Members;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Subject<'a> {
     /// The body of a request.
-    #[cfg_attr(
-        not(feature = "http"),
-        expect(dead_code, reason = "only records are read")
-    )]
     Body {
         /// Whether a member that is not a field is an error. A revision never is, so that a robot that was read
         /// can be sent back.

@@ -226,13 +226,11 @@ impl Field {
         [self.0.from_name, self.0.to_name]
     }
 
-    #[cfg(feature = "http")]
     pub(super) const fn description(self) -> &'static str {
         self.0.description
     }
 
     /// A value, as text.
-    #[cfg(feature = "http")]
     pub(super) const fn example(self) -> &'static str {
         self.0.example
     }

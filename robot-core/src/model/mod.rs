@@ -22,7 +22,6 @@ mod view;
 mod violation;
 
 pub use definition::Definition;
-#[cfg(feature = "transfer")]
 pub(crate) use document::{CHOICE_LIMIT, TITLE_LIMIT, is_reserved};
 pub use document::{DefinitionDraft, DefinitionError};
 pub(crate) use draft::Messages;
@@ -32,7 +31,6 @@ pub use field::{Field, NAME_LENGTH_LIMIT};
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 pub(crate) use kind::INDEXED_LENGTH;
-#[cfg(feature = "transfer")]
 pub(crate) use kind::is_date;
 pub(crate) use kind::listed;
 pub use kind::{Format, Kind, Pattern};
@@ -45,7 +43,6 @@ pub(crate) use text::excerpt;
 pub use text::similar;
 #[cfg(feature = "transfer")]
 pub(crate) use text::{UNKNOWN_LIMIT, unknown};
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use valid::OwnChange;
 pub use valid::{ValidChanges, ValidDraft};
 pub use value::Value;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 use super::definition::Definition;
 use super::{
     field::Field,
@@ -47,14 +46,12 @@ impl OwnValues {
 
     /// The values of the fields of a definition as a JSON object; `None` if there is none. Another definition may
     /// have permitted other values.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn to_json(&self, definition: &Definition) -> Option<String> {
         self.to_merge_patch(definition, &[])
     }
 
     /// The JSON merge patch (RFC 7396) that sets these values, and removes those with other names; `None` if
     /// it changes nothing.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn to_merge_patch(
         &self,
         definition: &Definition,

@@ -40,7 +40,6 @@ impl Message {
     }
 
     /// The texts of messages, separated by this text.
-    #[cfg(feature = "transfer")]
     pub(crate) fn joined(messages: &[Self], separator: &str) -> String {
         let texts: Vec<_> = messages.iter().map(|message| &*message.text).collect();
         texts.join(separator)
@@ -63,7 +62,6 @@ impl fmt::Display for Message {
 }
 
 /// The maximum number of unknown names that messages are about.
-#[cfg(feature = "transfer")]
 pub(crate) const UNKNOWN_LIMIT: usize = 10;
 
 /// The message that a name is none of the known ones, such as `'limt' is not a parameter; did you mean limit?`

@@ -55,7 +55,6 @@ pub struct ValidChanges {
 impl ValidDraft {
     /// A draft with a name, whose values were valid when they were stored. A type that a later version of
     /// this program has stored stays as it is.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn from_stored(draft: Draft) -> Self {
         Self(draft)
     }
@@ -204,13 +203,11 @@ impl ValidChanges {
     }
 
     /// Whether own values that the changes do not have are removed.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn replaces_own(&self) -> bool {
         self.replaces_own
     }
 
     /// How the own values change.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn own(&self, definition: &Definition) -> OwnChange {
         if self.replaces_own {
             return OwnChange::Set(self.draft.own.to_json(definition));
@@ -242,7 +239,6 @@ impl ValidChanges {
 }
 
 /// A change of the own values, which are a JSON object.
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) enum OwnChange {
     None,
     /// They are these.
@@ -370,15 +366,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn name_length_is_counted_in_characters() {
-        let draft = |character: &str, length| Draft::new(character.repeat(length), "droid", 0);
-        assert_eq!(messages(draft("é", NAME_LENGTH_LIMIT)), "");
-        assert_eq!(
-            messages(draft("🤖", NAME_LENGTH_LIMIT + 1)),
-            "The name must be at most 255 characters long"
-        );
     }
 }

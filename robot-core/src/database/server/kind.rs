@@ -54,7 +54,6 @@ impl Kind {
 
     /// Whether the planner of PostgreSQL must use an index. A statement that was prepared while the table was small
     /// would read a large one completely, until the server has analysed it.
-    #[cfg(feature = "postgres")]
     pub(super) fn needs_index(self) -> bool {
         !matches!(self, Self::Page | Self::Scan | Self::Write)
     }
@@ -90,7 +89,6 @@ impl Kind {
 }
 
 /// A time limit in whole seconds, at least one.
-#[cfg(feature = "mysql")]
 pub(super) fn whole_seconds(limit: Duration) -> u64 {
     let seconds = limit.as_millis().div_ceil(1000).max(1);
     seconds.try_into().unwrap_or(u64::MAX)

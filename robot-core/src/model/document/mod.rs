@@ -8,12 +8,9 @@ mod write;
 
 use std::str::FromStr;
 
-#[cfg(feature = "transfer")]
 pub(crate) use self::fields::is_reserved;
-#[cfg(feature = "transfer")]
 pub(crate) use self::keywords::CHOICE_LIMIT;
 pub(crate) use self::keywords::TITLE_LIMIT;
-#[cfg(feature = "http")]
 pub(super) use self::write::Property;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
 use self::{

@@ -113,7 +113,6 @@ impl Display for Definition {
 
 impl Definition {
     /// What differs in two definitions: the names of fields, or else that the title or the order does.
-    #[cfg(feature = "transfer")]
     pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
         let property = |definition: &Self, name| {
             let field = definition.field(name)?;
