@@ -219,7 +219,7 @@ impl Robots {
                 });
             }
         }
-        let dropped = redefinition.dropped(&present);
+        let dropped: Vec<_> = redefinition.dropped(&present).collect();
         let robots: Vec<_> = self.by_id.values().cloned().collect();
         let definition = redefinition.definition.clone();
         self.definition = Arc::new(definition.with_revision(present.revision().next()));

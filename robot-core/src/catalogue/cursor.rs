@@ -31,7 +31,6 @@ impl Default for Sort {
 }
 
 impl Sort {
-    #[cfg(any(feature = "http", feature = "postgres", feature = "mysql"))]
     pub(crate) const BY_ID: Self = Self::ascending(Field::ID);
 
     const fn ascending(field: Field) -> Self {
@@ -206,13 +205,11 @@ impl Cursor {
     }
 
     /// As [`after_name`](Self::after_name), in the order of this cursor.
-    #[cfg(feature = "sqlite")]
     pub(crate) fn after_text(&self, text: String) -> Self {
         Self::at(self.sort, Some(text.into()), None)
     }
 
     /// The same place in a catalogue with this definition, by which names may not be unique.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn defined_by(&self, definition: &Definition) -> Self {
         let mut cursor = self.clone();
         let field = definition.field(self.sort.field.name());
@@ -223,14 +220,12 @@ impl Cursor {
     }
 
     /// Whether every robot has a value of the field that robots are sorted by.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn all_have_values(&self) -> bool {
         let member = self.sort.field.member();
         self.all_have_values || matches!(member, Member::Id | Member::Name)
     }
 
     /// The same place in another order by the same field.
-    #[cfg(feature = "http")]
     pub(crate) fn sorted(self, sort: Sort) -> Self {
         Self { sort, ..self }
     }
@@ -268,7 +263,8 @@ impl Cursor {
                 value: Some(Value::Text(name)),
                 id,
             }) => Some((name, *id)),
-            _ => Some(("", None)),
+            Some(_) => None,
+            None => Some(("", None)),
         }
     }
 

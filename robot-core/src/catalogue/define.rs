@@ -63,9 +63,11 @@ impl Redefinition {
     }
 
     /// The fields whose values are dropped.
-    pub(crate) fn dropped(&self, present: &Definition) -> Vec<Field> {
-        let lost = self.lost(present).filter(|_| self.drops_values);
-        lost.collect()
+    pub(crate) fn dropped<'a>(
+        &'a self,
+        present: &'a Definition,
+    ) -> impl Iterator<Item = Field> + 'a {
+        self.lost(present).filter(|_| self.drops_values)
     }
 
     /// The fields by which robots may exclude the definition.

@@ -247,11 +247,6 @@ impl Filter {
         }
     }
 
-    /// Whether the text that names contain, folded if they are, has more characters than this.
-    pub(crate) fn text_exceeds(&self, characters: usize) -> bool {
-        self.text().chars().count() > characters
-    }
-
     /// The text that names contain, folded if they are.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         if self.is_folded {
@@ -276,7 +271,6 @@ impl Filter {
     }
 
     /// Whether the text that names contain is the only condition.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn has_only_text(&self) -> bool {
         self.fields.is_empty() && self.words.is_empty()
     }

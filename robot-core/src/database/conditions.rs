@@ -105,10 +105,12 @@ impl Part {
             of_field.field == field
                 && (!is_in_list || of_field.from.is_some() || of_field.to.is_some())
         };
+        let lists_none = !cursor.all_have_values() && !filter.fields.iter().any(excludes_none);
         match cursor.place() {
+            Some(Place { value: None, .. }) if lists_none => &[Self::WithoutValue],
+            Some(Place { value: None, .. }) => &[],
             _ if cursor.all_have_values() => &[Self::All],
-            _ if filter.fields.iter().any(excludes_none) => &[Self::WithValue],
-            Some(Place { value: None, .. }) => &[Self::WithoutValue],
+            _ if !lists_none => &[Self::WithValue],
             _ => &[Self::WithValue, Self::WithoutValue],
         }
     }
@@ -165,20 +167,17 @@ pub(super) fn order<C: Dialect>(sort: Sort, part: Part, prefix: &str) -> String 
 }
 
 /// The condition that the id of a robot is one of these.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
     is_one_of("robots.id IN (", ids, Fragment::number)
 }
 
 /// The condition that the name of a robot is one of these.
-#[cfg(feature = "mysql")]
 pub(super) fn has_name_of<'a>(names: &[&'a str]) -> Fragment<'a> {
     is_one_of("robots.name IN (", names, Fragment::text)
 }
 
 /// The condition that a value is in a list. The last element is repeated up to a power of two: statements are
 /// prepared once for each length.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 fn is_one_of<'a, T: Copy>(
     start: &'static str,
     values: &[T],

@@ -109,7 +109,7 @@ fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
     name.into_iter().chain(own).map(Index::of)
 }
 
-/// Checks that no robot excludes a definition, drops values, and creates its indexes. Returns the present definition.
+/// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
 pub(super) async fn prepare<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
@@ -148,7 +148,16 @@ pub(super) async fn prepare<C: Dialect>(
             }));
         }
     }
-    drop_values(connection, redefinition, &present).await?;
+    // Values that a new index might not permit; the others with the definition, in one transaction.
+    let prevents_index = |field: &Field| {
+        let field = redefinition.definition.field(field.name());
+        field.is_some_and(|field| {
+            let is_integer = matches!(field.kind(), Kind::Integer { .. });
+            field.is_unique() || field.is_indexed() && is_integer
+        })
+    };
+    let dropped = redefinition.dropped(&present);
+    drop_values(connection, dropped.filter(prevents_index)).await?;
     create_indexes(connection, &redefinition.definition).await?;
     Ok(present)
 }
@@ -181,17 +190,17 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
+    drop_values(connection, redefinition.dropped(present)).await?;
     reset_search(connection, present, &definition).await?;
     Ok(definition.with_revision(revision.next()))
 }
 
-/// Drops the values that the definition drops, of which an index might not permit all.
+/// Drops the values of fields.
 async fn drop_values<C: Dialect>(
     connection: &mut C,
-    redefinition: &Redefinition,
-    present: &Definition,
+    dropped: impl Iterator<Item = Field>,
 ) -> QueryResult<()> {
-    let dropped = redefinition.dropped(present);
+    let dropped: Vec<_> = dropped.collect();
     let have_values = dropped.iter().map(|field| has_value::<C>(*field));
     if let Some(have_values) = have_values.reduce(Fragment::or) {
         let names: Vec<_> = dropped.iter().map(|field| field.name()).collect();

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::locks::lock;
 
-/// The maximum number of statements with generated SQL that a connection keeps prepared. Higher, and all connections
+/// The maximum number of statements with endless variants that a connection keeps prepared. Higher, and all connections
 /// may reach the limit of a server (16,382 on MariaDB); lower, and more lists are planned each time.
 const KEPT_LIMIT: usize = 256;
 
@@ -88,10 +88,9 @@ impl<'a> Fragment<'a> {
         self.joined(" OR ", other)
     }
 
-    /// Not to be kept, if its SQL is generated and too many such statements are kept already.
-    fn limited(self) -> Self {
-        let is_generated = |part: &Part<'_>| matches!(part, Part::Sql(Cow::Owned(_)));
-        if !self.is_cached || !self.parts.iter().any(is_generated) {
+    /// Not to be kept, if too many such statements are kept already: for statements with endless variants.
+    pub(super) fn limited(self) -> Self {
+        if !self.is_cached {
             return self;
         }
         let mut hasher = DefaultHasher::new();
@@ -150,7 +149,7 @@ pub(super) struct Rows<'a, T>(Fragment<'a>, PhantomData<T>);
 
 impl<'a, T> Rows<'a, T> {
     pub(super) fn of(query: Fragment<'a>) -> Self {
-        Self(query.limited(), PhantomData)
+        Self(query, PhantomData)
     }
 }
 

@@ -140,7 +140,7 @@ pub(super) async fn page_ordered<T: Item, C: Dialect>(
         } else {
             query.sql(" LIMIT ").number(row_limit(rest))
         };
-        found.extend(T::load(connection, query, rest).await?);
+        found.extend(T::load(connection, query.limited(), rest).await?);
     }
     Ok(found)
 }
@@ -175,12 +175,11 @@ pub(super) async fn count<C: Dialect>(
     };
     let all = conditions::<C>(filter, "").into_iter().chain(condition);
     let query = select(format!("{columns}, count(*)"), all.reduce(Fragment::and));
-    connection
-        .groups(match groups {
-            Some(groups) => query.sql(format!(" GROUP BY {groups}")),
-            None => query,
-        })
-        .await
+    let query = match groups {
+        Some(groups) => query.sql(format!(" GROUP BY {groups}")),
+        None => query,
+    };
+    connection.groups(query.limited()).await
 }
 
 /// The ids of robots that meet a condition, in the order of the ids: so many at most.
@@ -249,7 +248,7 @@ pub(super) async fn update<C: Dialect>(
         }
     };
     let update = update.sql(" WHERE ").then(condition);
-    connection.change(update).await
+    connection.change(update.limited()).await
 }
 
 /// Deletes the robots that meet a condition, and returns how many there were.

@@ -24,8 +24,8 @@ use super::{
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending},
     model::{
-        Definition, Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId,
-        ValidChanges, Value, View, draft_json,
+        Definition, Entry, Field, Rejection, Revision, Robot, RobotId, ValidChanges, Value, View,
+        draft_json,
     },
 };
 
@@ -40,12 +40,6 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 pub(super) fn list(call: &Call<'_>) -> Started {
     let query = ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)?;
     let query = query.containing(call.name()?);
-    if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
-        // No store needs to search for it.
-        let count = query.has_count.then_some(0);
-        let response = counted(response::ok(b"[]".to_vec()), count);
-        return Ok(Pending::ready(Ok(response)));
-    }
     let fields = query.fields.iter().copied();
     let mut fields = fields.chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);

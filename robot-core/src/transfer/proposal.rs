@@ -114,7 +114,11 @@ impl Survey {
                 plan.fit_missing(*field)?;
             }
         }
-        let definition = plan.draft.build()?;
+        let definition = if plan.changes.is_empty() {
+            Definition::clone(definition)
+        } else {
+            plan.draft.build()?
+        };
         Ok(Proposal {
             columns: plan.columns.redefined(definition.clone()),
             definition,

@@ -7,11 +7,14 @@ use std::{thread, time::Instant};
 use crate::database_server::Kind;
 use crate::{
     options::Run,
-    process::Server,
+    process::{Server, assert_status},
     workload::{Outcome, send},
 };
 
 const TARGET: &str = "/api/definition";
+
+/// Each change of the definition drops the values of `kind`.
+const CHANGE: &str = "/api/definition?drop_values=true";
 
 pub(crate) fn kill_leaves_a_complete_definition_on_sqlite(run: &Run) {
     kill_definitions(run, &[]);
@@ -26,7 +29,7 @@ fn kill_definitions(run: &Run, settings: &[(&str, &str)]) {
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(folder.path(), settings);
     let documents = [0, 1].map(|turn| {
-        let answer = server.call("PUT", TARGET, &definition(turn));
+        let answer = server.call("PUT", CHANGE, &definition(turn));
         assert_eq!(answer.status, 200, "{}", answer.text());
         server.get(TARGET).text()
     });
@@ -35,11 +38,17 @@ fn kill_definitions(run: &Run, settings: &[(&str, &str)]) {
     let answer = server.call("POST", import, &format!("[{}]", robots.join(",")));
     assert_eq!(answer.status, 200, "{}", answer.text());
     let begin = Instant::now();
-    server.call("PUT", TARGET, &definition(0));
+    server.call("PUT", CHANGE, &definition(0));
     let (mut present, duration) = (0, begin.elapsed());
     run.repeat(8, |random| {
+        let values = [r#"{"kind":7}"#, r#"{"kind":"7"}"#][present];
+        let headers = "Host: localhost\r\nContent-Type: application/merge-patch+json\r\n";
+        assert_status(
+            &server.ask("PATCH /v1/robots?type=droid", headers, values),
+            200,
+        );
         let (client, next) = (server.client(), definition(1 - present));
-        let change = thread::spawn(move || send(&client, "PUT", TARGET, &next).outcome);
+        let change = thread::spawn(move || send(&client, "PUT", CHANGE, &next).outcome);
         thread::sleep(duration.mul_f64(2.0 * random.f64()));
         server.signal("KILL");
         let outcome = change.join().unwrap();
@@ -48,6 +57,8 @@ fn kill_definitions(run: &Run, settings: &[(&str, &str)]) {
         let found = documents.iter().position(|one| *one == document);
         println!("{}: {present} became {found:?}, {outcome:?}", run.name);
         assert!(outcome != Outcome::Done || found == Some(1 - present));
+        let kept = server.get("/v1/robots?kind=7&limit=1000").text();
+        assert_eq!(kept.contains(r#""kind":"#), found == Some(present));
         present = found.unwrap();
         for number in 0..8 {
             let found = server.get(&format!("/api/robots?f{number}=7")).text();
@@ -59,7 +70,7 @@ fn kill_definitions(run: &Run, settings: &[(&str, &str)]) {
     });
 }
 
-/// Half of the fields are unique, and the others have an index, in turn.
+/// Half of the fields are unique, and the others have an index, in turn. The type of `kind` changes.
 fn definition(turn: usize) -> String {
     let keyword = |number| ["unique", "index"][(number + turn) % 2];
     let field = |number| {
@@ -69,7 +80,8 @@ fn definition(turn: usize) -> String {
         )
     };
     let fields = [0, 1, 2, 3, 4, 5, 6, 7].map(field).join(",");
-    format!(r#"{{"properties":{{{fields}}}}}"#)
+    let kind = ["number", "string"][turn];
+    format!(r#"{{"properties":{{{fields},"kind":{{"type":"{kind}","index":true}}}}}}"#)
 }
 
 fn draft(name: usize, value: usize) -> String {

@@ -59,6 +59,7 @@ fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
     let before = ok(catalogue.list());
     let message = "cannot be removed or get another type, because ROBOTS would lose the value";
     let number = OWN.replace("integer", "number");
+    let integer = number.replacen("number", "integer", 1);
     let removed = OWN.replace("maker", "made_by");
     for (document, field) in [(&removed, "maker"), (&number, "parts")] {
         assert_excluded(catalogue, document, &robots, &format!("{field} {message}"));
@@ -71,6 +72,13 @@ fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
     };
     drop_values(&number);
     assert_own(catalogue, &robots[6], r#"{"maker": "m"}"#);
+    // Values that the new index cannot have do not prevent it.
+    for weight in ["2.5", "1e300"] {
+        define(catalogue, &number);
+        ok(catalogue.patch(robots[6].id(), part(&format!(r#"{{"weight": {weight}}}"#))));
+        drop_values(&integer);
+        assert_own(catalogue, &robots[6], r#"{"maker": "m"}"#);
+    }
     drop_values("{}");
     // Values do not come back, and new rules apply to new values only.
     define(catalogue, OWN);

@@ -115,7 +115,8 @@ pub(super) fn prepare<C: Migrate>(
     preparation: Preparation,
 ) -> Result<(), MigrationError> {
     migrations::prepare(connection, database, preparation)?;
-    if matches!(preparation, Preparation::Revert(_)) {
+    let is_reverted = matches!(preparation, Preparation::Revert(_));
+    if is_reverted || !connection.texts(addition.exists)?.is_empty() {
         return Ok(());
     }
     let added = connection.exclusively(database, |connection| {

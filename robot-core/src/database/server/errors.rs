@@ -8,8 +8,8 @@ use diesel::{
 use super::connect_error::{ConnectError, ConnectFailure, causes};
 use crate::{catalogue::Error, database::errors};
 
-/// The message when another process migrates the tables for too long.
-pub(super) const MIGRATING: &str = "another process is migrating the tables";
+/// The message when another process changes the tables for too long.
+pub(super) const MIGRATING: &str = "another process changes the tables of the catalogue";
 
 /// What the error of a statement means, beyond what Diesel says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

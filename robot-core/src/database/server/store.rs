@@ -16,7 +16,7 @@ use super::{
     changes::{Changes, apply_all},
     connection::Connection,
     connector::Connector,
-    errors::{Meaning, meaning},
+    errors::{MIGRATING, Meaning, meaning},
     kind::Kind,
     lookups::Lookups,
     pool::Pool,
@@ -212,8 +212,7 @@ pub(super) async fn lock_tables<B: Backend>(connection: &mut B, lock: &str) -> Q
     if connection.texts(lock).await? == ["1"] {
         return Ok(());
     }
-    let message = "another program changes the tables of the catalogue";
-    Err(wrap(Error::unavailable(message)))
+    Err(wrap(Error::unavailable(MIGRATING)))
 }
 
 /// Changes the definition on a server whose changes of tables are no part of transactions. If it ends between two
@@ -226,7 +225,12 @@ async fn define_step_by_step<B: Backend>(
     connection.begin().await?;
     let stored = define::store(&mut connection.inner, redefinition, &present).await;
     let definition = connection.end(stored).await?;
-    define::drop_indexes(&mut connection.inner, &definition).await?;
+    // The definition is stored.
+    if let Err(error) = define::drop_indexes(&mut connection.inner, &definition).await {
+        tracing::warn!(
+            "indexes of earlier definitions stay until the next start, and may reject values: {error}"
+        );
+    }
     Ok(definition)
 }
 

@@ -113,7 +113,8 @@ fn sorted_ids(
         return Ok(None);
     };
     let beyond = select("robots.id", Some(of_index)).sql(" LIMIT 1 OFFSET ");
-    if !now(connection.numbers(beyond.number(SORT_LIMIT)))?.is_empty() {
+    let beyond = beyond.number(SORT_LIMIT).limited();
+    if !now(connection.numbers(beyond))?.is_empty() {
         return Ok(None);
     }
     // Not by the index of the order, which would read all robots.

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::DefinitionError;
+use super::{DefinitionError, fields::check_room_for_drafts};
 use crate::model::definition::Definition;
 
 /// A definition that is being changed: the keywords of its fields as JSON, in the order of the fields.
@@ -81,6 +81,7 @@ impl DefinitionDraft {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn build(&self) -> Result<Definition, DefinitionError> {
+        check_room_for_drafts()?;
         serde_json::to_string(self).unwrap_or_default().parse()
     }
 }

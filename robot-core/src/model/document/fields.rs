@@ -26,10 +26,24 @@ const PATTERN_SIZE: usize = 32 * 1024;
 /// The maximum size of all fields that a process has read.
 const MEMORY_LIMIT: usize = 16 * 1024 * 1024;
 
+/// The message beyond it.
+const FULL: &str = "this program has read too many different fields; restart it";
+
+/// The fields of this process, and their size.
+static FIELDS: LazyLock<Mutex<(HashMap<String, Field>, usize)>> = LazyLock::new(Mutex::default);
+
+/// Fails if drafts have used their share of the memory. Without the rest, the process could not read a definition that
+/// another process stores, and would fail to write.
+pub(super) fn check_room_for_drafts() -> Result<()> {
+    let fields = FIELDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if fields.1 > MEMORY_LIMIT / 2 {
+        return Place::root("").error(FULL);
+    }
+    Ok(())
+}
+
 /// The field with a name and the JSON of its keywords, which the process keeps until it ends: equal ones once.
 pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> {
-    static FIELDS: LazyLock<Mutex<(HashMap<String, Field>, usize)>> = LazyLock::new(Mutex::default);
-
     let place = Place::property(name);
     let key = format!("{name} {is_required} {json}");
     let mut fields = FIELDS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -40,7 +54,7 @@ pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> 
     let pattern_size = keywords.pattern.as_ref().map_or(0, |_| PATTERN_SIZE);
     let size = key.len() + pattern_size;
     if fields.1 + size > MEMORY_LIMIT {
-        return place.error("this program has read too many different fields; restart it");
+        return place.error(FULL);
     }
     let properties = properties(name, is_required, &keywords, place)?;
     let field = Field(Box::leak(Box::new(properties)));

@@ -162,12 +162,6 @@ enum Step {
     Started(Write),
 }
 
-impl Step {
-    fn failed(error: ImportError) -> Self {
-        Self::Done(Err(error))
-    }
-}
-
 /// A write in flight.
 struct Write {
     outcome: Pending<StoreResult<RobotId>>,
@@ -246,7 +240,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                     (error.position(), error.into())
                 }
             };
-            self.push(position, Wanted::Nothing, Step::failed(error));
+            self.push(position, Wanted::Nothing, Step::Done(Err(error)));
         }
         None
     }

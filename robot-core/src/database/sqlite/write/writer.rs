@@ -251,11 +251,12 @@ fn run(
         start_time.set(0);
         // Without further writes, no batch would add these names.
         while names_wait && queue.is_idle() {
-            let indexed = guard(session, |session| commit(session, definition, &mut []));
-            names_wait = matches!(indexed, Some(Ok(true)));
-            guard(session, |session| {
+            let indexed = guard(session, |session| {
+                let wait = commit(session, definition, &mut [])?;
                 session.checkpoint(Checkpoints::run_if_due);
+                Ok::<_, Error>(wait)
             });
+            names_wait = matches!(indexed, Some(Ok(true)));
         }
         let mut batch = queue.next_batch(last_batch);
         if batch.is_empty() {
