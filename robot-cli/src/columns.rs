@@ -97,22 +97,10 @@ impl ColumnArgs {
         if unknown.is_empty() || self.ignore_unknown {
             return Ok(());
         }
-        // As in a row of CSV, and in quotes for a shell.
-        let list = unknown.iter().map(|column| match column {
-            column if column.contains([',', '"']) => format!("\"{}\"", column.replace('"', "\"\"")),
-            column => column.clone(),
-        });
-        let list = list.collect::<Vec<_>>().join(",");
-        let is_plain = |character: char| character.is_alphanumeric() || ",_-".contains(character);
-        let quote = match &list {
-            list if list.chars().all(is_plain) => "",
-            list if list.contains('"') => "'",
-            _ => "\"",
-        };
         Err(Failure::new(format_args!(
             "the file has columns that the catalogue does not have: {}; add them with --define or \
-             \"robot-cli fields add\", map them with --map, or leave them out with --ignore \
-             {quote}{list}{quote}",
+             \"robot-cli fields add\", map them with --map, or leave them out with --ignore, or all \
+             with --ignore-unknown",
             unknown.join(", ")
         )))
     }

@@ -50,7 +50,8 @@ impl Failure {
 
     /// A failure with these lines. They have no prefix, so that scripts can compare them.
     pub(crate) fn plain(lines: Vec<String>) -> Self {
-        Self::reported(lines, None, 1)
+        let lines = lines.iter().map(|line| printable(line).into_owned());
+        Self::reported(lines.collect(), None, 1)
     }
 
     /// A failure whose messages have been printed.

@@ -57,16 +57,24 @@ impl Rows<'_> {
             let cells = row.iter().map(|value| printable(&text(value)).into_owned());
             cells.collect()
         }));
+        let columns = (0..self.columns.len()).map(|index| {
+            let widths = lines.iter().map(|line| line[index].width());
+            let has_numbers = self.rows.iter().any(|row| row[index].is_number());
+            (widths.max().unwrap_or_default(), has_numbers)
+        });
+        let columns: Vec<_> = columns.collect();
         for line in &lines {
-            let cells = line.iter().enumerate().map(|(index, cell)| {
-                let widths = lines.iter().map(|line| line[index].width());
-                let padding = widths.max().unwrap_or_default() - cell.width();
-                if self.rows.iter().any(|row| row[index].is_number()) {
-                    format!("{:padding$}{cell}", "")
-                } else {
-                    format!("{cell}{:padding$}", "")
-                }
-            });
+            let cells = line
+                .iter()
+                .zip(&columns)
+                .map(|(cell, (width, has_numbers))| {
+                    let padding = width - cell.width();
+                    if *has_numbers {
+                        format!("{:padding$}{cell}", "")
+                    } else {
+                        format!("{cell}{:padding$}", "")
+                    }
+                });
             let line = cells.collect::<Vec<_>>().join("  ");
             writeln!(output, "{}", line.trim_end())?;
         }

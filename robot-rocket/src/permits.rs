@@ -90,7 +90,9 @@ impl BlockingPermits {
             }
         };
         let of_kind = of_kind.ok_or_else(|| {
-            counter!("robots_blocking_threads_rejected_total", "limit" => "imports").increment(1);
+            let is_costly = matches!(kind, Work::Costly);
+            let limit = if is_costly { "costly" } else { "imports" };
+            counter!("robots_blocking_threads_rejected_total", "limit" => limit).increment(1);
             Failure::Unavailable
         })?;
         let permit = Arc::clone(&self.all).try_acquire_owned().map_err(|_| {

@@ -76,7 +76,7 @@ export function offerUndo(robot, undo) {
       await undo();
       shown.remove();
     } catch (error) {
-      const reason = ` is not back. ${error.messages.join(" ")}`;
+      const reason = ` ${error.isTransient ? "may not be" : "is not"} back. ${error.messages.join(" ")}`;
       text.replaceChildren(shownName(robot.name), reason);
       announce(`${spokenName(robot.name)}${reason}`);
       button.disabled = false;

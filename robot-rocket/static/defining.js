@@ -36,7 +36,7 @@ const LIMITS = [
 ];
 
 /** The maximum length of the name of a field with an index. */
-const MAX_NAME_LENGTH = 48;
+const MAX_NAME_LENGTH = 40;
 
 /** The key of the field that is being edited, and its form. */
 let edited;

@@ -96,6 +96,7 @@ async function start(isCheck) {
   try {
     if (!(await proposing.isReady(calls))) return;
     if (!isCheck) await proposing.storeFields();
+    calls.signal.throwIfAborted();
     announce(`Importing ${file.name}.`);
     const parameters = { format, dry_run: isCheck, ...proposing.importParameters() };
     const options = { signal: calls.signal, progress: showProgress, isLenient: !proposing.leftOut() };

@@ -9,6 +9,6 @@ export function read(text) {
 
 /** Writes a definition that was read, with its numbers as numbers. */
 export function written(document) {
-  const limits = /"(minimum|maximum|maxLength)":"(-?\d[\d.eE+-]*)"/g;
+  const limits = /"(minimum|maximum|maxLength)":"(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)"/g;
   return JSON.stringify(document).replace(limits, '"$1":$2');
 }

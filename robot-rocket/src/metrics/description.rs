@@ -128,7 +128,7 @@ pub(super) fn describe() {
     for limit in ["all", "address"] {
         counter!("robots_http_connections_rejected_total", "limit" => limit).increment(0);
     }
-    for limit in ["all", "imports"] {
+    for limit in ["all", "imports", "costly"] {
         counter!("robots_blocking_threads_rejected_total", "limit" => limit).increment(0);
     }
     for result in ["done", "refused"] {

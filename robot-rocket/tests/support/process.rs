@@ -114,7 +114,9 @@ impl Server {
 
     /// Runs a server until it listens or ends.
     pub(crate) fn launch(folder: &Path, settings: &[(&str, &str)]) -> Result<Self, Output> {
-        Self::launch_by(command(folder, settings))
+        // Otherwise a slow disk would add lines to the log.
+        let patient = [("ROCKET_SLOW_STATEMENT", "60000")];
+        Self::launch_by(command(folder, &[&patient, settings].concat()))
     }
 
     /// Runs a command that starts a server, until it listens or ends.
