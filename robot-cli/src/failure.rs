@@ -50,7 +50,7 @@ impl Failure {
 
     /// A failure with these lines. They have no prefix, so that scripts can compare them.
     pub(crate) fn plain(lines: Vec<String>) -> Self {
-        let lines = lines.iter().map(|line| printable(line).into_owned());
+        let lines = lines.into_iter().map(|line| printable(&line).into_owned());
         Self::reported(lines.collect(), None, 1)
     }
 
