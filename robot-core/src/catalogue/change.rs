@@ -1,7 +1,6 @@
 //! A single change of a catalogue, as a value.
 
-use crate::model::{Field, Value};
-use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
+use crate::model::{Field, Revision, RobotId, ValidChanges, ValidDraft, Value};
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
 ///

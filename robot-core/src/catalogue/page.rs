@@ -1,7 +1,10 @@
 //! Request for one page of a catalogue.
 
-use super::{cursor::Cursor, filter::Filter};
-use super::{cursor::Sort, error::Result};
+use super::{
+    cursor::{Cursor, Sort},
+    error::Result,
+    filter::Filter,
+};
 use crate::model::Robot;
 
 /// The robots that a page contains.

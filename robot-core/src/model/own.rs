@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::definition::Definition;
 use super::{
+    definition::Definition,
     field::Field,
     value::{Value, of_json},
 };

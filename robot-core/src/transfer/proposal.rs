@@ -114,6 +114,7 @@ impl Survey {
                 plan.fit_missing(*field)?;
             }
         }
+        // The present definition fits even if there is no room for new fields.
         let definition = if plan.changes.is_empty() {
             Definition::clone(definition)
         } else {

@@ -8,11 +8,12 @@ mod write;
 
 use std::str::FromStr;
 
-pub(crate) use self::fields::is_reserved;
-pub(crate) use self::keywords::CHOICE_LIMIT;
-pub(crate) use self::keywords::TITLE_LIMIT;
 pub(super) use self::write::Property;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
+pub(crate) use self::{
+    fields::is_reserved,
+    keywords::{CHOICE_LIMIT, TITLE_LIMIT},
+};
 use self::{
     fields::{built_in, field},
     place::{Place, Result},
