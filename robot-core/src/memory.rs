@@ -1,6 +1,7 @@
 //! Store in memory: for tests and for embedding, and the reference model of the other stores.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap},
     ops::Bound,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
@@ -117,7 +118,12 @@ impl Robots {
     }
 
     fn apply(&mut self, change: Change) -> Result<RobotId> {
-        match change {
+        // The definition may have changed since the change was checked.
+        let checked = match change.check_again(&self.definition)? {
+            Cow::Owned(checked) => Some(checked),
+            Cow::Borrowed(_) => None,
+        };
+        match checked.unwrap_or(change) {
             Change::Insert(draft) => self.insert(draft),
             Change::Update(id, revision, changes) => {
                 let robot = self.expected(id, revision)?;

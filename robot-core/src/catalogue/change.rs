@@ -1,6 +1,10 @@
 //! A single change of a catalogue, as a value.
 
-use crate::model::{Field, Revision, RobotId, ValidChanges, ValidDraft, Value};
+use std::borrow::Cow;
+
+use crate::model::{
+    Definition, Field, Revision, RobotId, ValidChanges, ValidDraft, Value, Violations,
+};
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
 ///
@@ -51,6 +55,26 @@ impl Change {
             Self::Insert(draft) => Some(draft),
             _ => None,
         }
+    }
+
+    /// The change, checked by the present definition of a store, unless this state of the definition has checked it.
+    /// A store calls this while the definition cannot change, so that it keeps each value that it acknowledges.
+    ///
+    /// # Errors
+    /// The rules that it violates.
+    pub fn check_again(&self, definition: &Definition) -> Result<Cow<'_, Self>, Violations> {
+        let checked = match self {
+            Self::Insert(draft) => draft
+                .check_again(definition)
+                .map(|new| new.map(Self::Insert)),
+            Self::Update(id, revision, changes) => {
+                let checked = changes.check_again(definition);
+                checked.map(|new| new.map(|new| Self::Update(*id, *revision, new)))
+            }
+            Self::Delete(..) => Ok(None),
+        };
+        let checked = checked.map_err(|rejection| rejection.violations)?;
+        Ok(checked.map_or(Cow::Borrowed(self), Cow::Owned))
     }
 
     /// The new value of a field.

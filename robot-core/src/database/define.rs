@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeSet,
     sync::{Arc, PoisonError, RwLock},
 };
 
@@ -10,8 +11,9 @@ use diesel::QueryResult;
 use super::{
     conditions::expression,
     dialect::Dialect,
-    errors::{INDEX, UNIQUE, wrap},
+    errors::{INDEX, UNIQUE, VALUES, wrap},
     fragment::{Fragment, json},
+    rewrite::{self, has_value},
     schema::total,
     statements::{Grouping, count, ids, other_definition},
 };
@@ -40,17 +42,20 @@ impl KnownDefinition {
     }
 
     pub(super) fn set(&self, definition: Arc<Definition>) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if definition.revision() >= known.revision() {
-            *known = definition;
-        }
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = definition;
     }
 
-    /// Reads the definition of the database, if another process may have changed it.
+    /// Reads the definition of the database, if another process may have changed it: also an earlier one, of a
+    /// database that was restored. A definition that was set meanwhile is newer than what was read.
     pub(super) async fn refresh<C: Dialect>(&self, connection: &mut C) -> QueryResult<()> {
-        let known = self.get().revision();
-        if let Some((revision, document)) = other_definition(connection, known.get()).await? {
-            self.set(Arc::new(parse(revision, &document)?));
+        let before = self.get();
+        let read = other_definition(connection, before.revision().get()).await?;
+        if let Some((revision, document)) = read {
+            let definition = parse(revision, &document)?;
+            let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if Arc::ptr_eq(&before, &known) {
+                *known = Arc::new(definition);
+            }
         }
         Ok(())
     }
@@ -100,6 +105,13 @@ impl Index {
         };
         Self { name, field }
     }
+
+    /// The name of the column with its values, if it has one. It is the same for unique and other indexes.
+    #[cfg(feature = "mysql")]
+    pub(super) fn column(&self) -> String {
+        let name = self.name.replacen(UNIQUE, VALUES, 1);
+        name.replacen(INDEX, VALUES, 1)
+    }
 }
 
 /// The indexes of a definition.
@@ -109,22 +121,23 @@ fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
     name.into_iter().chain(own).map(Index::of)
 }
 
-/// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
-pub(super) async fn prepare<C: Dialect>(
+/// Checks that no robot excludes a definition. The caller decides which conflicts are looked for.
+pub(super) async fn check<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
-) -> QueryResult<Definition> {
-    let present = read(connection).await?;
-    let expected = redefinition.check_revision(present.revision());
-    expected.map_err(wrap)?;
-    for (field, conflict) in redefinition.conflicts(&present) {
+    present: &Definition,
+    is_looked_for: impl Fn(DefinitionConflict) -> bool,
+) -> QueryResult<()> {
+    let conflicts = redefinition.conflicts(present);
+    for (field, conflict) in conflicts.filter(|(_, conflict)| is_looked_for(*conflict)) {
         let condition = match conflict {
-            DefinitionConflict::HaveValues => has_value::<C>(field),
+            DefinitionConflict::HaveValues => has_value::<C>(field.name()),
             DefinitionConflict::HaveLongTexts => {
                 // The new one would be cut off at this length.
                 let before = present.field(field.name()).unwrap_or(field);
                 let (length, sql) = (C::LENGTH, value::<C>(before));
-                Fragment::new(format!("{length}({sql}) > {INDEXED_LENGTH}"))
+                let is_long = format!("{length}(robots.own) > {INDEXED_LENGTH}");
+                Fragment::new(format!("{is_long} AND {length}({sql}) > {INDEXED_LENGTH}"))
             }
             DefinitionConflict::HaveDuplicates => {
                 let sql = value::<C>(field);
@@ -148,6 +161,18 @@ pub(super) async fn prepare<C: Dialect>(
             }));
         }
     }
+    Ok(())
+}
+
+/// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
+pub(super) async fn prepare<C: Dialect>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+) -> QueryResult<Definition> {
+    let present = read(connection).await?;
+    let expected = redefinition.check_revision(present.revision());
+    expected.map_err(wrap)?;
+    check(connection, redefinition, &present, |_| true).await?;
     // Values that a new index might not permit; the others with the definition, in one transaction.
     let prevents_index = |field: &Field| {
         let field = redefinition.definition.field(field.name());
@@ -163,6 +188,7 @@ pub(super) async fn prepare<C: Dialect>(
 }
 
 /// Changes the definition in the transaction of the caller, on a database whose changes of tables are part of it.
+#[cfg(feature = "sqlite")]
 pub(super) async fn define<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
@@ -179,8 +205,8 @@ pub(super) async fn store<C: Dialect>(
     redefinition: &Redefinition,
     present: &Definition,
 ) -> QueryResult<Definition> {
-    let definition = redefinition.definition.clone();
-    let revision = present.revision();
+    let (definition, revision) = (redefinition.definition.clone(), present.revision());
+    rewrite::begin(connection, redefinition, present).await?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
     let update = update
         .number(revision.next().get())
@@ -190,54 +216,23 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    drop_values(connection, redefinition.dropped(present)).await?;
-    reset_search(connection, present, &definition).await?;
-    Ok(definition.with_revision(revision.next()))
+    // A field that stays must not have values of its earlier kind. Those of removed fields are dropped in steps.
+    let stays = |field: &Field| definition.field(field.name()).is_some();
+    let dropped = redefinition.dropped(present).filter(stays);
+    drop_values(connection, dropped).await?;
+    let definition = definition.with_revision(revision.next());
+    // In a small catalogue, nothing is left to do.
+    rewrite::step(connection, &definition).await?;
+    Ok(definition)
 }
 
 /// Drops the values of fields.
 async fn drop_values<C: Dialect>(
     connection: &mut C,
-    dropped: impl Iterator<Item = Field>,
+    fields: impl Iterator<Item = Field>,
 ) -> QueryResult<()> {
-    let dropped: Vec<_> = dropped.collect();
-    let have_values = dropped.iter().map(|field| has_value::<C>(*field));
-    if let Some(have_values) = have_values.reduce(Fragment::or) {
-        let names: Vec<_> = dropped.iter().map(|field| field.name()).collect();
-        let (before, after) = C::merge(&names);
-        let nulls = names.iter().map(|name| format!("\"{name}\":null"));
-        let patch = format!("{{{}}}", nulls.collect::<Vec<_>>().join(","));
-        let update = Fragment::new(format!(
-            "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
-        ));
-        let update = update.text(patch).sql(format!("{after} WHERE "));
-        connection.change(update.then(have_values)).await?;
-    }
-    Ok(())
-}
-
-/// Removes robots from the search index that have a value of a field that only one of two definitions searches.
-pub(super) async fn reset_search<C: Dialect>(
-    connection: &mut C,
-    present: &Definition,
-    definition: &Definition,
-) -> QueryResult<()> {
-    let is_searched = |definition: &Definition, field: Field| {
-        let field = definition.field(field.name());
-        field.is_some_and(Field::is_searched)
-    };
-    let all = definition.own().chain(present.own());
-    let changed =
-        all.filter(|field| is_searched(definition, *field) != is_searched(present, *field));
-    if let Some(have_values) = changed.map(has_value::<C>).reduce(Fragment::or) {
-        let reset = Fragment::new("UPDATE robots SET search_text = NULL, own_text = NULL WHERE ");
-        connection.change(reset.then(have_values)).await?;
-    }
-    Ok(())
-}
-
-fn has_value<C: Dialect>(field: Field) -> Fragment<'static> {
-    Fragment::new(format!("{} IS NOT NULL", value::<C>(field)))
+    let names: Vec<_> = fields.map(|field| field.name().to_owned()).collect();
+    rewrite::drop_values(connection, &names, Fragment::new("1 = 1")).await
 }
 
 /// The SQL of a field's value, without an index that may not exist yet.
@@ -254,19 +249,22 @@ pub(super) async fn create_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
 ) -> QueryResult<()> {
-    if let Some(orphans) = C::ORPHANS {
-        for column in connection.texts(orphans).await? {
-            let drop = format!("ALTER TABLE robots DROP COLUMN {column}");
-            connection.batch(&drop).await?;
-        }
-    }
+    connection.drop_orphans().await?;
     let existing = connection.texts(C::INDEXES).await?;
-    for index in indexes(definition) {
-        if !existing.contains(&index.name) {
-            connection.batch(&C::create_index(&index)).await?;
-        }
-    }
-    Ok(())
+    let missing = indexes(definition).filter(|index| !existing.contains(&index.name));
+    connection
+        .create_indexes(&missing.collect::<Vec<_>>())
+        .await
+}
+
+/// Whether the indexes of the database are those of a definition.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) async fn has_its_indexes<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+) -> QueryResult<bool> {
+    let existing: BTreeSet<_> = connection.texts(C::INDEXES).await?.into_iter().collect();
+    Ok(existing == indexes(definition).map(|index| index.name).collect())
 }
 
 /// Drops the indexes that a definition does not have.

@@ -36,7 +36,7 @@ pub(super) trait Dialect: Execute {
         format!("{sql} IS NOT NULL")
     }
 
-    /// Makes a SELECT a locking read, if transactions read a snapshot otherwise.
+    /// Makes a SELECT lock its rows, and read their present state.
     const FOR_UPDATE: &str = "";
 
     /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
@@ -45,10 +45,27 @@ pub(super) trait Dialect: Execute {
     /// The SQL of the value of an own field. It is NULL for a value that is not of the field's kind.
     fn own_value(field: Field) -> String;
 
+    /// The SQL of the own value with a name, of any kind, as a text.
+    fn own_text_value(name: &str) -> String;
+
     /// The SQL of the value of an own field, which does not need the index of the field.
     fn stored_value(field: Field) -> String {
         Self::own_value(field)
     }
+
+    /// The condition that the definition of the database is this one, until the transaction of a statement that
+    /// changes rows ends. Not needed where a transaction has read the definition, and no other one can write.
+    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
+        let _ = definition;
+        None
+    }
+
+    /// Stores what searches compare of robots that still have their revision, by one statement.
+    fn set_search_texts(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// A query for the names of the columns of the table.
     const COLUMNS: &str;
@@ -56,10 +73,18 @@ pub(super) trait Dialect: Execute {
     /// A query for the names of the indexes of names and own fields.
     const INDEXES: &str;
 
-    /// A query for the names of columns of indexes that do not exist any more, if indexes have columns.
-    const ORPHANS: Option<&str> = None;
+    /// Drops what incomplete changes have left of indexes, or an earlier version has.
+    fn drop_orphans(&mut self) -> impl Future<Output = QueryResult<()>> + Send {
+        async { Ok(()) }
+    }
 
-    fn create_index(index: &Index) -> String;
+    fn create_indexes(&mut self, indexes: &[Index])
+    -> impl Future<Output = QueryResult<()>> + Send;
+
+    /// Executes a statement that changes the table, and needs it for itself for a moment.
+    fn change_table(&mut self, statement: &str) -> impl Future<Output = QueryResult<()>> + Send {
+        self.batch(statement)
+    }
 
     fn drop_index(name: &str) -> String;
 

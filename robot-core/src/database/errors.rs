@@ -8,9 +8,14 @@ use crate::{catalogue::Error, model::Violation};
 pub(super) const UNIQUE: &str = "robots_unique_";
 pub(super) const INDEX: &str = "robots_index_";
 
+/// The prefix of the names of columns with the values of an index.
+pub(super) const VALUES: &str = "robots_value_";
+
 /// Whether a name is that of the index of an own field, or of its column.
 pub(super) fn is_of_index(name: &str) -> bool {
-    name.starts_with(UNIQUE) || name.starts_with(INDEX)
+    [UNIQUE, INDEX, VALUES]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a statement violated a unique constraint.
@@ -42,6 +47,15 @@ pub(super) fn taken(error: &DieselError) -> Option<Violation> {
             Some(Violation::taken(field))
         }
     }
+}
+
+/// Whether a statement was for another definition than that of the database.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) fn is_stale_definition(error: &DieselError) -> bool {
+    let DieselError::QueryBuilderError(cause) = error else {
+        return false;
+    };
+    matches!(cause.downcast_ref(), Some(Error::DefinitionStale))
 }
 
 /// A catalogue error that a statement of several steps ended with, as an error of Diesel.

@@ -15,6 +15,7 @@ mod measuring;
 mod migrations;
 mod refresher;
 mod restore;
+mod rewrite;
 mod schema;
 mod search_text;
 #[cfg(any(feature = "postgres", feature = "mysql"))]

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// A new definition takes effect within a second.
-const INTERVAL: Duration = Duration::from_millis(500);
+pub(super) const REFRESH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Ends the thread when it is dropped.
 pub(super) struct Refresher {
@@ -17,12 +17,18 @@ pub(super) struct Refresher {
 }
 
 impl Refresher {
-    pub(super) fn start(refresh: impl Fn() + Send + 'static) -> io::Result<Self> {
+    /// The result of `refresh` is whether it must go on at once.
+    pub(super) fn start(refresh: impl Fn() -> bool + Send + 'static) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let thread = thread::Builder::new().name("robot-definition".to_owned());
         let thread = thread.spawn(move || {
-            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                refresh();
+            let mut pause = REFRESH_INTERVAL;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                pause = if refresh() {
+                    Duration::ZERO
+                } else {
+                    REFRESH_INTERVAL
+                };
             }
         })?;
         Ok(Self {

@@ -79,15 +79,15 @@ pub(super) fn own_text<'a>(
 #[derive(Insertable, Serialize)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct DraftRow<'a> {
-    name: &'a str,
+    pub(super) name: &'a str,
     #[serde(rename = "type")]
-    robot_type: Option<&'a str>,
-    year: Option<i64>,
+    pub(super) robot_type: Option<&'a str>,
+    pub(super) year: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    search_text: Option<Cow<'a, str>>,
+    pub(super) search_text: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    own_text: Option<String>,
-    own: Option<String>,
+    pub(super) own_text: Option<Cow<'a, str>>,
+    pub(super) own: Option<Cow<'a, str>>,
 }
 
 /// The columns of a [`DraftRow`].
@@ -126,7 +126,7 @@ impl<'a> DraftRow<'a> {
     pub(super) fn new(definition: &Definition, draft: &'a ValidDraft) -> Self {
         Self {
             search_text: Some(fold(draft.name())),
-            own_text: own_text(definition, |field| draft.value(field)),
+            own_text: own_text(definition, |field| draft.value(field)).map(Cow::Owned),
             ..Self::unindexed(definition, draft)
         }
     }
@@ -139,7 +139,7 @@ impl<'a> DraftRow<'a> {
             year: draft.year(),
             search_text: None,
             own_text: None,
-            own: draft.own().to_json(definition),
+            own: draft.own().to_json(definition).map(Cow::Owned),
         }
     }
 }

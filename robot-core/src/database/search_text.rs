@@ -6,8 +6,17 @@ use std::borrow::Cow;
 
 use diesel::QueryResult;
 
-use super::{dialect::Dialect, fragment::Fragment, statements};
+use super::{
+    dialect::Dialect,
+    fragment::Fragment,
+    rewrite,
+    statements::{is_unindexed, robots_after},
+};
 use crate::catalogue::Filter;
+
+/// The number of robots that are compared together. Fewer, and a search takes more statements while many wait; more,
+/// and it takes more memory.
+const PAGE: i64 = 256;
 
 /// The texts of a filter.
 pub(super) struct TextSearch<'a> {
@@ -17,6 +26,8 @@ pub(super) struct TextSearch<'a> {
     /// The ids of the robots without a search text that meet the condition; `None` if names are compared as
     /// they are, and there are no words.
     unindexed: Option<Vec<i64>>,
+    /// The least id of the robots whose search texts may be those of an earlier definition.
+    outdated_from: Option<i64>,
 }
 
 impl<'a> TextSearch<'a> {
@@ -30,18 +41,31 @@ impl<'a> TextSearch<'a> {
         if text.is_empty() && filter.words().is_empty() {
             return Ok(None);
         }
-        let mut unindexed = None;
+        let (mut unindexed, mut outdated_from) = (None, None);
         if is_folded(filter) {
-            let matcher = filter.matcher();
-            let robots = statements::unindexed(connection, i64::MAX).await?;
-            let matching = robots.iter().filter(|robot| matcher.matches(robot));
-            unindexed = Some(matching.map(|robot| robot.id().get()).collect());
+            // Only words are compared with the texts of fields.
+            if !filter.words().is_empty() {
+                outdated_from = rewrite::next(connection).await?;
+            }
+            let mut ids = matching(connection, filter, is_unindexed()).await?;
+            if let Some(first) = outdated_from {
+                let is_outdated = Fragment::new("robots.search_text IS NOT NULL AND robots.id >= ");
+                let is_outdated = is_outdated.number(first);
+                ids.extend(matching(connection, filter, is_outdated).await?);
+            }
+            unindexed = Some(ids);
         }
         Ok(Some(Self {
             text,
             filter,
             unindexed,
+            outdated_from,
         }))
+    }
+
+    /// The ids of the robots that meet the condition, and of which the search index has nothing that is up to date.
+    pub(super) fn unindexed(&self) -> &[i64] {
+        self.unindexed.as_deref().unwrap_or_default()
     }
 
     /// A folded text that the search index has for every robot that meets the condition.
@@ -68,9 +92,32 @@ impl<'a> TextSearch<'a> {
         });
         let conditions = name.into_iter().chain(words).reduce(Fragment::and);
         let condition = conditions.unwrap_or_else(|| Fragment::new("1 = 1"));
-        match self.unindexed.as_deref() {
-            None | Some([]) => condition,
-            Some(ids) => condition.or(has_id(ids)),
+        let condition = match self.outdated_from {
+            Some(first) => condition.and(Fragment::new("robots.id < ").number(first)),
+            None => condition,
+        };
+        match self.unindexed() {
+            [] => condition,
+            ids => condition.or(has_id(ids)),
+        }
+    }
+}
+
+/// The ids of the robots with a condition that meet a filter. The robots are read in pages, so that many that wait take
+/// little memory.
+async fn matching<C: Dialect>(
+    connection: &mut C,
+    filter: &Filter,
+    condition: Fragment<'_>,
+) -> QueryResult<Vec<i64>> {
+    let (matcher, mut ids, mut last) = (filter.matcher(), Vec::new(), 0);
+    loop {
+        let robots = robots_after(connection, last, condition.clone(), PAGE).await?;
+        let matching = robots.iter().filter(|robot| matcher.matches(robot));
+        ids.extend(matching.map(|robot| robot.id().get()));
+        match robots.last() {
+            Some(robot) if usize::try_from(PAGE) == Ok(robots.len()) => last = robot.id().get(),
+            _ => return Ok(ids),
         }
     }
 }

@@ -7,7 +7,7 @@ use diesel::{QueryResult, result::Error as DieselError};
 use super::{
     conditions::{Part, conditions, expression, order},
     dialect::Dialect,
-    errors::{is_of_index, is_taken, taken},
+    errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
     schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned, entry},
@@ -215,15 +215,41 @@ pub(super) async fn other_definition<C: Execute>(
     Ok(connection.pairs(query, 1, Ok).await?.pop())
 }
 
-/// The robots without a search text, of which the search index has none: so many at most.
-pub(super) async fn unindexed<C: Execute>(
+/// The robots after an id that meet a condition, in the order of their ids: so many at most.
+pub(super) async fn robots_after<C: Execute>(
     connection: &mut C,
+    id: i64,
+    condition: Fragment<'_>,
     limit: i64,
 ) -> QueryResult<Vec<Robot>> {
-    let is_unindexed = Fragment::new("robots.search_text IS NULL LIMIT ").number(limit);
-    connection
-        .robots(select(ROBOT, Some(is_unindexed)), usize::MAX)
-        .await
+    let is_after = Fragment::new("robots.id > ").number(id);
+    let query = select(ROBOT, Some(condition.and(is_after)));
+    let query = query.sql(" ORDER BY robots.id LIMIT ").number(limit);
+    connection.robots(query, usize::MAX).await
+}
+
+/// The number of robots of a step of a change of all robots. Fewer, and all take longer; more, and changes of these robots
+/// wait longer.
+const STEP: i64 = 1000;
+
+/// The greatest id of the next robots after an id, of a step; `None` if there are none.
+pub(super) async fn end_of_step<C: Execute>(
+    connection: &mut C,
+    after: i64,
+) -> QueryResult<Option<i64>> {
+    let ids = Fragment::new("SELECT coalesce(max(id), 0) FROM (SELECT id FROM robots WHERE id > ");
+    let ids = ids
+        .number(after)
+        .sql(" ORDER BY id LIMIT ")
+        .number(STEP)
+        .sql(") AS step");
+    let end = connection.numbers(ids).await?.pop();
+    Ok(end.filter(|end| *end > 0))
+}
+
+/// The condition that the search index does not have a robot.
+pub(super) fn is_unindexed() -> Fragment<'static> {
+    Fragment::new("robots.search_text IS NULL")
 }
 
 /// Changes the robots that meet a condition, and returns how many there are.
@@ -247,8 +273,38 @@ pub(super) async fn update<C: Dialect>(
                 .sql(after)
         }
     };
+    let guard = C::is_current(definition);
+    let is_guarded = guard.is_some();
+    let condition = guard.into_iter().fold(condition, Fragment::and);
     let update = update.sql(" WHERE ").then(condition);
-    connection.change(update.limited()).await
+    let rows = connection.change(update.limited()).await?;
+    if rows == 0 && is_guarded {
+        check_current(connection, definition).await?;
+    }
+    Ok(rows)
+}
+
+/// The condition that the definition of the database is this one. A statement that changes rows holds what it needs to stay
+/// so until its transaction ends: on PostgreSQL its lock of the table, which it takes before it reads the revision, and on
+/// MariaDB a shared lock of the row that it reads. A change of the definition takes the opposite
+/// (`ServerDialect::LOCK_WRITES`).
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) fn is_current(definition: &Definition) -> Fragment<'static> {
+    let revision = Fragment::new("(SELECT revision FROM robots_definition WHERE id = 1) = ");
+    revision.number(definition.revision().get())
+}
+
+/// Fails with [`Error::DefinitionStale`] unless the definition of the database is this one.
+pub(super) async fn check_current<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+) -> QueryResult<()> {
+    let query = Fragment::new("SELECT revision FROM robots_definition WHERE id = 1");
+    let revisions = connection.numbers(query.sql(C::FOR_UPDATE)).await?;
+    if revisions == [definition.revision().get()] {
+        return Ok(());
+    }
+    Err(wrap(Error::DefinitionStale))
 }
 
 /// Deletes the robots that meet a condition, and returns how many there were.
@@ -264,6 +320,16 @@ pub(super) async fn delete<C: Execute>(
 pub(super) async fn exists<C: Dialect>(connection: &mut C, id: RobotId) -> QueryResult<bool> {
     let query = select("robots.id", Some(is_robot(id, None))).sql(C::FOR_UPDATE);
     Ok(!connection.numbers(query).await?.is_empty())
+}
+
+/// Changes that are checked by a definition. The error is that of one that violates a rule.
+pub(super) fn check_all<'c>(
+    changes: &'c [Change],
+    definition: &Definition,
+) -> QueryResult<Vec<Cow<'c, Change>>> {
+    let checked = changes.iter().map(|change| change.check_again(definition));
+    let checked: Result<_, Violations> = checked.collect();
+    checked.map_err(|violations| wrap(violations.into()))
 }
 
 /// Executes a change. The inner result is the id of the robot that was added, changed or deleted. After the error of a

@@ -5,6 +5,7 @@ use super::{
     draft::{Draft, Rejection},
     field::Field,
     own::OwnValues,
+    revision::Revision,
     value::Value,
 };
 
@@ -20,12 +21,24 @@ use super::{
 /// assert_eq!(robot.id().get(), 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValidDraft(Draft);
+#[derive(Debug, Clone)]
+pub struct ValidDraft {
+    draft: Draft,
+    /// The revision of the definition that has checked it; `None` for stored values.
+    checked_by: Option<Revision>,
+}
+
+impl PartialEq for ValidDraft {
+    fn eq(&self, other: &Self) -> bool {
+        self.draft == other.draft
+    }
+}
+
+impl Eq for ValidDraft {}
 
 impl From<ValidDraft> for Draft {
-    fn from(draft: ValidDraft) -> Self {
-        draft.0
+    fn from(valid: ValidDraft) -> Self {
+        valid.draft
     }
 }
 
@@ -50,13 +63,26 @@ pub struct ValidChanges {
     removed: Vec<Field>,
     /// Whether all other own values are removed.
     replaces_own: bool,
+    /// The revision of the definition that has checked them; `None` for stored values.
+    checked_by: Option<Revision>,
 }
 
 impl ValidDraft {
     /// A draft with a name, whose values were valid when they were stored. A type that a later version of
     /// this program has stored stays as it is.
     pub(crate) fn from_stored(draft: Draft) -> Self {
-        Self(draft)
+        Self {
+            draft,
+            checked_by: None,
+        }
+    }
+
+    /// The draft, checked by a definition, unless this state of the definition has checked it.
+    pub(crate) fn check_again(&self, definition: &Definition) -> Result<Option<Self>, Rejection> {
+        if is_checked(self.checked_by, definition) {
+            return Ok(None);
+        }
+        definition.validate(self.draft.clone()).map(Some)
     }
 
     /// Checks a draft against every rule of the built-in definition but uniqueness.
@@ -80,29 +106,29 @@ impl ValidDraft {
     #[must_use]
     pub fn name(&self) -> &str {
         // No draft without a name is valid.
-        self.0.name.as_deref().unwrap_or_default()
+        self.draft.name.as_deref().unwrap_or_default()
     }
 
     /// The type.
     #[must_use]
     pub fn robot_type(&self) -> Option<&str> {
-        self.0.robot_type.as_deref()
+        self.draft.robot_type.as_deref()
     }
 
     /// The year.
     #[must_use]
     pub fn year(&self) -> Option<i64> {
-        self.0.year
+        self.draft.year
     }
 
     pub(crate) fn own(&self) -> &OwnValues {
-        &self.0.own
+        &self.draft.own
     }
 
     /// The value of a field, except for the id and the revision. A value of another kind than the field's,
     /// which was stored before the field was defined, is none.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
-        let value = self.0.value(field);
+        let value = self.draft.value(field);
         value.filter(|value| field.kind().has(value))
     }
 }
@@ -114,7 +140,10 @@ impl Definition {
     /// All rules that it violates.
     pub fn validate(&self, draft: Draft) -> Result<ValidDraft, Rejection> {
         let (draft, _) = draft.check(self, |_| true)?;
-        Ok(ValidDraft(draft))
+        Ok(ValidDraft {
+            draft,
+            checked_by: Some(self.revision()),
+        })
     }
 
     /// Checks the values of a patch against every rule but uniqueness. It removes values of some fields,
@@ -135,8 +164,14 @@ impl Definition {
             removed: removed.copied().chain(cleared).collect(),
             draft,
             replaces_own: false,
+            checked_by: Some(self.revision()),
         })
     }
+}
+
+/// Whether a revision of a definition has checked values that this definition need not check again.
+fn is_checked(by: Option<Revision>, definition: &Definition) -> bool {
+    by.is_none_or(|revision| revision == definition.revision())
 }
 
 impl ValidChanges {
@@ -164,7 +199,24 @@ impl ValidChanges {
             draft: Draft::default(),
             removed,
             replaces_own: false,
+            checked_by: None,
         }
+    }
+
+    /// As [`ValidDraft::check_again`].
+    pub(crate) fn check_again(&self, definition: &Definition) -> Result<Option<Self>, Rejection> {
+        if is_checked(self.checked_by, definition) {
+            return Ok(None);
+        }
+        let mut removed = self.removed.clone();
+        if self.replaces_own {
+            removed.extend(definition.own());
+        }
+        let checked = definition.validate_patch(self.draft.clone(), &removed)?;
+        Ok(Some(Self {
+            replaces_own: self.replaces_own,
+            ..checked
+        }))
     }
 
     /// Whether no member is to change.
@@ -222,7 +274,7 @@ impl ValidChanges {
 
     /// The new values, and those of `current` for the members that do not change.
     pub(super) fn merge(self, current: &ValidDraft) -> ValidDraft {
-        let (mut merged, new) = (current.0.clone(), self.draft);
+        let (mut merged, new) = (current.draft.clone(), self.draft);
         merged.name = new.name.or(merged.name);
         merged.robot_type = new.robot_type.or(merged.robot_type);
         merged.year = new.year.or(merged.year);
@@ -234,7 +286,10 @@ impl ValidChanges {
         for field in self.removed {
             merged.clear(field);
         }
-        ValidDraft(merged)
+        ValidDraft {
+            draft: merged,
+            checked_by: self.checked_by,
+        }
     }
 }
 
@@ -254,6 +309,7 @@ impl From<ValidDraft> for ValidChanges {
         let removed = removed.filter(|field| draft.value(*field).is_none());
         Self {
             removed: removed.collect(),
+            checked_by: draft.checked_by,
             draft: draft.into(),
             replaces_own: true,
         }

@@ -33,7 +33,11 @@ fn definition_is_replaced_once(catalogue: &dyn Catalogue) {
         let results = at_once(4, |_| catalogue.define(redefinition()));
         let (defined, stale): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
         let is_stale = |result: &_| matches!(result, Err(Error::DefinitionStale));
-        assert_eq!((defined.len(), stale.iter().all(is_stale)), (1, true));
+        assert_eq!(
+            (defined.len(), stale.iter().all(is_stale)),
+            (1, true),
+            "{stale:?}"
+        );
         present = present.next();
         assert_eq!(catalogue.definition().revision(), present);
         assert_eq!(*catalogue.definition(), parse(document));

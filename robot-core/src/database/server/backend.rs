@@ -69,9 +69,12 @@ pub(super) trait ServerDialect: Dialect {
     /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
     const NEEDS_SAVEPOINTS: bool;
 
-    /// If changes of tables are no part of transactions: the SQL that locks out other processes that change
-    /// tables, and the SQL that unlocks.
-    const TABLE_LOCK: Option<(&'static str, &'static str)>;
+    /// A query by which a session tries to lock out other processes that change tables, which returns `1` if it has,
+    /// and the query that unlocks.
+    const TABLE_LOCK: (&'static str, &'static str);
+
+    /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
+    const LOCK_WRITES: &'static str;
 
     /// Inserts robots, except those with values that others have, and returns the new ids in the order of
     /// the drafts. One statement stores all robots of a batch, and needs no transaction. If more robots take several

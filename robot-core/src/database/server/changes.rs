@@ -1,6 +1,7 @@
 //! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::Arc,
     time::{Duration, Instant},
@@ -19,9 +20,9 @@ use crate::{
     database::{
         conditions::has_id_of,
         define::KnownDefinition,
-        errors::{is_taken, wrap},
+        errors::{is_stale_definition, is_taken, wrap},
         schema::{ROBOT, assigned},
-        statements::{self, apply_alone, rejection, select},
+        statements::{self, apply_alone, check_all, rejection, select},
     },
     model::{Definition, Robot, RobotId, ValidChanges, Violation},
 };
@@ -29,6 +30,9 @@ use crate::{
 /// The number of robots that a statement reads or changes by their ids. MariaDB executes one with 1,000 differently,
 /// and may read the whole table.
 const ROWS: usize = 512;
+
+/// How many definitions are tried, each of which is another one when the changes are stored.
+const DEFINITION_ATTEMPTS: u32 = 4;
 
 /// Changes, each with this timeout.
 pub(super) struct Changes {
@@ -53,52 +57,120 @@ impl<B: Backend> Work<B> for Changes {
         kind: Kind,
     ) -> QueryResult<Vec<Result<RobotId>>> {
         let deadline = Instant::now() + kind.statement_limit(self.timeout);
-        if self.definition.get().own().next().is_some() {
-            // Another process may have changed it.
-            self.definition.refresh(&mut connection.inner).await?;
+        let mut attempts = 0;
+        loop {
+            let definition = self.definition.get();
+            match execute(connection, &definition, changes, deadline).await {
+                Err(error) if is_stale_definition(&error) => {
+                    renew(connection, &self.definition, &mut attempts).await?;
+                }
+                results => return results,
+            }
         }
-        let definition = &*self.definition.get();
-        if let [change] = changes
-            && let Some(connection) = connection.autocommit()
-        {
-            return Ok(vec![apply_alone(connection, definition, change).await?]);
-        }
-        let are_inserts = changes.iter().all(|change| change.id().is_none());
-        if definition.has_only_unique_names()
-            && are_inserts
-            && let Some(connection) = connection.autocommit()
-        {
-            return apply(connection, definition, changes, deadline).await;
-        }
-        connection.begin().await?;
-        let results = apply(&mut connection.inner, definition, changes, deadline).await;
-        connection.end(results).await
     }
+}
+
+/// Reads the definition, after changes could not be stored by the known one. Nothing is stored by another definition than
+/// the one that has checked it.
+async fn renew<B: Backend>(
+    connection: &mut Connection<B>,
+    known: &KnownDefinition,
+    attempts: &mut u32,
+) -> QueryResult<()> {
+    *attempts += 1;
+    if *attempts > DEFINITION_ATTEMPTS {
+        let message = "the definition is changed all the time";
+        return Err(wrap(Error::unavailable(message)));
+    }
+    known.refresh(&mut connection.inner).await
+}
+
+/// Executes changes, each with a result of its own.
+async fn execute<B: Backend>(
+    connection: &mut Connection<B>,
+    definition: &Definition,
+    changes: &[Change],
+    deadline: Instant,
+) -> QueryResult<Vec<Result<RobotId>>> {
+    let mut rejected = BTreeMap::new();
+    let mut checked = Vec::with_capacity(changes.len());
+    for (place, change) in changes.iter().enumerate() {
+        match change.check_again(definition) {
+            Ok(change) => checked.push(change),
+            Err(violations) => _ = rejected.insert(place, violations),
+        }
+    }
+    let results = execute_checked(connection, definition, &checked, deadline).await?;
+    let mut results = results.into_iter();
+    let all = (0..changes.len()).map(|place| match rejected.remove(&place) {
+        Some(violations) => Err(violations.into()),
+        // There is one for each of the others.
+        None => results
+            .next()
+            .unwrap_or_else(|| Err(Error::unknown("a result is missing"))),
+    });
+    Ok(all.collect())
+}
+
+async fn execute_checked<B: Backend>(
+    connection: &mut Connection<B>,
+    definition: &Definition,
+    changes: &[Cow<'_, Change>],
+    deadline: Instant,
+) -> QueryResult<Vec<Result<RobotId>>> {
+    if let [change] = changes
+        && let Some(connection) = connection.autocommit()
+    {
+        return Ok(vec![apply_alone(connection, definition, change).await?]);
+    }
+    let are_inserts = changes.iter().all(|change| change.id().is_none());
+    if definition.has_only_unique_names()
+        && are_inserts
+        && let Some(connection) = connection.autocommit()
+    {
+        return apply(connection, definition, changes, deadline).await;
+    }
+    connection.begin().await?;
+    let results = apply(&mut connection.inner, definition, changes, deadline).await;
+    connection.end(results).await
 }
 
 /// Applies changes in the same way, all or none of them, with the last statement before the deadline.
 pub(super) async fn apply_all<B: Backend>(
     connection: &mut Connection<B>,
-    definition: &Definition,
+    known: &KnownDefinition,
     changes: &[Change],
     deadline: Instant,
 ) -> QueryResult<Vec<RobotId>> {
-    connection.begin().await?;
-    let results = apply(&mut connection.inner, definition, changes, deadline).await;
-    let ids = results.and_then(|results| {
-        let ids: Result<_> = results.into_iter().collect();
-        ids.map_err(wrap)
-    });
-    connection.end(ids).await
+    let mut attempts = 0;
+    loop {
+        let definition = known.get();
+        let checked = check_all(changes, &definition)?;
+        connection.begin().await?;
+        let results = apply(&mut connection.inner, &definition, &checked, deadline).await;
+        let ids = results.and_then(|results| {
+            let ids: Result<_> = results.into_iter().collect();
+            ids.map_err(wrap)
+        });
+        match connection.end(ids).await {
+            Err(error) if is_stale_definition(&error) => {
+                renew(connection, known, &mut attempts).await?;
+            }
+            ids => return ids,
+        }
+    }
 }
 
 /// The robots that are changed, which no other transaction changes before this one ends. They are locked in the order
 /// of their ids, which makes deadlocks between servers rare.
 async fn lock_robots<B: Backend>(
     connection: &mut B,
-    changes: &[Change],
+    changes: &[Cow<'_, Change>],
 ) -> QueryResult<HashMap<RobotId, Robot>> {
-    let ids = changes.iter().filter_map(Change::id).map(RobotId::get);
+    let ids = changes
+        .iter()
+        .filter_map(|change| change.id())
+        .map(RobotId::get);
     let ids: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
     let mut robots = HashMap::new();
     for ids in ids.chunks(ROWS) {
@@ -112,11 +184,11 @@ async fn lock_robots<B: Backend>(
 /// Whether a robot is changed twice, or gets a unique value of another robot that is changed.
 fn depend_on_order(
     definition: &Definition,
-    changes: &[Change],
+    changes: &[Cow<'_, Change>],
     robots: &HashMap<RobotId, Robot>,
 ) -> bool {
     let mut ids = HashSet::new();
-    let mut all = changes.iter().filter_map(Change::id);
+    let mut all = changes.iter().filter_map(|change| change.id());
     let is_taken = |field| {
         let values = robots.values().filter_map(|robot| {
             let value = robot.value_of(field)?;
@@ -141,7 +213,7 @@ fn depend_on_order(
 async fn apply<B: Backend>(
     connection: &mut B,
     definition: &Definition,
-    changes: &[Change],
+    changes: &[Cow<'_, Change>],
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
     let robots = lock_robots(connection, changes).await?;
@@ -154,7 +226,7 @@ async fn apply<B: Backend>(
             .and_then(|id| robots.get(&id))
             .map(Robot::revision);
         let is_stale = |expected| revision != Some(expected);
-        let result = match (change, change.id()) {
+        let result = match (&**change, change.id()) {
             _ if is_ordered => apply_separately(connection, definition, change, deadline).await?,
             (_, Some(id)) if revision.is_none() => Err(Error::NotFound(id)),
             (_, Some(id)) if change.expected().is_some_and(is_stale) => Err(Error::Stale(id)),

@@ -5,28 +5,26 @@ use std::{
     future::Future,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
 
 use ::metrics::{counter, gauge};
-use diesel::QueryResult;
 use tokio::{sync::OnceCell, task::spawn_blocking, time::timeout};
 
 use super::{
     backend::Backend,
     connect_error::{ConnectError, ConnectFailure, NO_ANSWER, UrlError},
     connection::Connection,
+    define::repair,
     errors::is_transient,
-    store::lock_tables,
+    kind::Kind,
 };
 use crate::{
     catalogue::{Cause, Error, OpenError, OpenOptions, Preparation, redact},
     database::{
-        define::{KnownDefinition, create_indexes, drop_indexes},
-        locks::lock,
-        migrations::MigrationError,
+        define::KnownDefinition, locks::lock, migrations::MigrationError,
         slow_statements::stopwatch,
     },
     metrics::{CONNECTS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
@@ -60,6 +58,8 @@ pub(super) struct Connector<B: Backend> {
     /// The outage that lasts.
     outage: Mutex<Option<Outage>>,
     pub(super) definition: Arc<KnownDefinition>,
+    /// Whether there may be indexes that the definition does not have.
+    pub(super) has_leftovers: AtomicBool,
 }
 
 /// Why the server cannot be used.
@@ -95,6 +95,7 @@ impl<B: Backend> Connector<B> {
             epoch: AtomicU64::new(0),
             outage: Mutex::default(),
             definition: Arc::default(),
+            has_leftovers: AtomicBool::new(false),
         };
         if let Err(error) = connector.prepare().await {
             let error = connector.open_error(error);
@@ -143,31 +144,16 @@ impl<B: Backend> Connector<B> {
                 let (name, preparation) = (self.name.clone(), self.preparation);
                 let prepared = spawn_blocking(move || connection.prepare(&name, preparation));
                 let prepared = timeout(MIGRATION_LIMIT, prepared).await;
-                let mut connection = prepared.map_err(|_| ConnectError::no_answer())???;
+                let connection = prepared.map_err(|_| ConnectError::no_answer())???;
                 if !matches!(preparation, Preparation::Revert(_)) {
-                    self.open_definition(&mut connection).await?;
+                    let mut connection = Connection::new(connection, self.epoch());
+                    connection.limit(Kind::Define, self.timeout).await?;
+                    repair(&mut connection, &self.definition).await?;
                 }
                 Ok(())
             })
             .await
             .copied()
-    }
-
-    /// Reads the definition, and repairs its indexes if a process may have left them incomplete.
-    async fn open_definition(&self, connection: &mut B) -> QueryResult<()> {
-        let Some((lock, unlock)) = B::TABLE_LOCK else {
-            return self.definition.refresh(connection).await;
-        };
-        lock_tables(connection, lock).await?;
-        let repair = async |connection: &mut B| {
-            self.definition.refresh(connection).await?;
-            let definition = self.definition.get();
-            create_indexes(connection, &definition).await?;
-            drop_indexes(connection, &definition).await
-        };
-        let repaired = repair(connection).await;
-        connection.texts(unlock).await?;
-        repaired
     }
 
     /// Whether an outage lasts, as far as is known.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::define::LOCK_LIMIT;
+
 /// The kind of statements, which decides their time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -17,6 +19,8 @@ pub(super) enum Kind {
     Scan,
     /// Changes many rows.
     Write,
+    /// Changes the definition and its indexes.
+    Define,
 }
 
 /// How many times shorter than its timeout a change waits for a lock, before it is executed again behind
@@ -30,6 +34,10 @@ const LOCK_FACTOR: u32 = 8;
 /// server.
 pub(super) const SCAN_FACTOR: u32 = 10;
 
+/// The time limit of a change of the definition: practically none, because a large table needs much time. The limit of
+/// PostgreSQL is greater.
+const DEFINE_LIMIT: Duration = Duration::from_secs(20 * 24 * 60 * 60);
+
 /// Extra time that a caller waits beyond the server's time limit, so that the server's error arrives
 /// before our timeout, which would leave the outcome unknown and close the connection. Longer, and a
 /// server that hangs delays the reply for nothing.
@@ -40,7 +48,10 @@ const READ_MARGIN: Duration = Duration::from_millis(300);
 
 impl Kind {
     pub(super) fn is_write(self) -> bool {
-        matches!(self, Self::Change | Self::ChangeBatch | Self::Write)
+        matches!(
+            self,
+            Self::Change | Self::ChangeBatch | Self::Write | Self::Define
+        )
     }
 
     pub(super) fn is_batch(self) -> bool {
@@ -55,7 +66,7 @@ impl Kind {
     /// Whether the planner of PostgreSQL must use an index. A statement that was prepared while the table was small
     /// would read a large one completely, until the server has analysed it.
     pub(super) fn needs_index(self) -> bool {
-        !matches!(self, Self::Page | Self::Scan | Self::Write)
+        !matches!(self, Self::Page | Self::Scan | Self::Write | Self::Define)
     }
 
     /// How long a statement may take, given the timeout of the catalogue.
@@ -65,6 +76,7 @@ impl Kind {
             // The changes are executed again after it.
             Self::ChangeBatch => timeout / 2,
             Self::Scan | Self::Write => timeout * SCAN_FACTOR,
+            Self::Define => DEFINE_LIMIT,
         }
     }
 
@@ -72,6 +84,7 @@ impl Kind {
     pub(super) fn lock_limit(self, timeout: Duration) -> Duration {
         match self {
             Self::Change | Self::ChangeBatch => timeout / LOCK_FACTOR,
+            Self::Define => LOCK_LIMIT,
             _ => timeout,
         }
     }

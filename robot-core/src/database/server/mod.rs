@@ -10,6 +10,7 @@ mod changes;
 mod connect_error;
 mod connection;
 mod connector;
+mod define;
 mod errors;
 mod kind;
 mod lookups;

@@ -16,7 +16,7 @@ use super::{
     changes::{Changes, apply_all},
     connection::Connection,
     connector::Connector,
-    errors::{MIGRATING, Meaning, meaning},
+    define::{define, keep_up},
     kind::Kind,
     lookups::Lookups,
     pool::Pool,
@@ -24,37 +24,30 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
-        Redefinition, Restoration, Result, Summary, ValueCount, redact,
+        Catalogue, Change, Filter, OpenError, OpenOptions, PageRequest, Pending, Redefinition,
+        Restoration, Result, Summary, ValueCount, redact,
     },
     database::{
         conditions::Part,
-        define,
-        errors::wrap,
         fragment::Fragment,
-        refresher::Refresher,
+        refresher::{REFRESH_INTERVAL, Refresher},
         restore::restore,
-        schema::{Group, own_text, summary, total, value_counts},
+        schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
-            Grouping, Item, after_name, count, find, foreign_columns, has_nul, is_robot, last_id,
-            page, unindexed,
+            Grouping, Item, after_name, count, find, foreign_columns, has_nul, last_id, page,
         },
     },
-    model::{Definition, Entry, Field, Robot, RobotId, fold},
+    model::{Definition, Entry, Field, Robot, RobotId},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
 /// and a silent server delays the exit.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 
-/// The number of robots that are added to the search index together. Fewer, and searches compare those of other
-/// programs for longer; more, and changes wait longer for the rows.
-const INDEX_BATCH: i64 = 4000;
-
-/// How long no robots are added to the search index after the server has rejected that, because it can only be read.
+/// How long nothing is added to the search index after that has failed, perhaps because the server can only be read.
 /// Longer, and searches are slower for longer after a failover.
-const READ_ONLY_PAUSE: Duration = Duration::from_secs(60);
+const WORK_PAUSE: Duration = Duration::from_secs(60);
 
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
@@ -153,85 +146,22 @@ impl<B: Backend> ServerStore<B> {
     }
 }
 
-/// Adds robots without a search text to the search index, unless they were changed.
-async fn index<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    robots: &[Robot],
-) -> QueryResult<()> {
-    for robot in robots {
-        let update = Fragment::new("UPDATE robots SET search_text = ").text(fold(robot.name()));
-        let update = match own_text(definition, |field| robot.value_of(field)) {
-            Some(own) => update.sql(", own_text = ").text(own),
-            None => update.sql(", own_text = NULL"),
-        };
-        let update = update.sql(" WHERE search_text IS NULL AND ");
-        let is_unchanged = is_robot(robot.id(), Some(robot.revision()));
-        connection.change(update.then(is_unchanged)).await?;
-    }
-    Ok(())
-}
-
-/// Reads the definition, which another process may have changed, and adds robots to the search index that other
-/// programs have added, or whose own values were changed. It adds
-/// none before the end of a pause.
-async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) {
+/// Reads the definition, which another process may have changed, and does what it leaves to do, but not before the end
+/// of a pause. Returns whether more is to do.
+async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) -> bool {
     if pool.connector.has_outage() {
-        return;
+        return false;
     }
     let known = &pool.connector.definition;
     let refresh = async |connection: &mut Connection<B>| known.refresh(&mut connection.inner).await;
     let refreshed = pool.execute(Kind::Page, refresh);
     if refreshed.await.is_err() || Instant::now() < pause.get() {
-        return;
+        return false;
     }
-    let index_all = async |connection: &mut Connection<B>| {
-        let robots = unindexed(&mut connection.inner, INDEX_BATCH).await?;
-        if robots.is_empty() {
-            return Ok(());
-        }
-        // The definition may have changed before the robots were read.
-        known.refresh(&mut connection.inner).await?;
-        let definition = known.get();
-        connection.begin().await?;
-        let indexed = index(&mut connection.inner, &definition, &robots).await;
-        match connection.end(indexed).await {
-            // As an error, it would replace the connections.
-            Err(error) if meaning(&error) == Some(Meaning::ReadOnly) => {
-                pause.set(Instant::now() + READ_ONLY_PAUSE);
-                Ok(())
-            }
-            result => result,
-        }
-    };
-    let _ = pool.execute(Kind::Write, index_all).await;
-}
-
-/// Locks out other processes that change tables.
-pub(super) async fn lock_tables<B: Backend>(connection: &mut B, lock: &str) -> QueryResult<()> {
-    if connection.texts(lock).await? == ["1"] {
-        return Ok(());
-    }
-    Err(wrap(Error::unavailable(MIGRATING)))
-}
-
-/// Changes the definition on a server whose changes of tables are no part of transactions. If it ends between two
-/// steps, opening the catalogue repairs the indexes.
-async fn define_step_by_step<B: Backend>(
-    connection: &mut Connection<B>,
-    redefinition: &Redefinition,
-) -> QueryResult<Definition> {
-    let present = define::prepare(&mut connection.inner, redefinition).await?;
-    connection.begin().await?;
-    let stored = define::store(&mut connection.inner, redefinition, &present).await;
-    let definition = connection.end(stored).await?;
-    // The definition is stored.
-    if let Err(error) = define::drop_indexes(&mut connection.inner, &definition).await {
-        tracing::warn!(
-            "indexes of earlier definitions stay until the next start, and may reject values: {error}"
-        );
-    }
-    Ok(definition)
+    keep_up(pool, REFRESH_INTERVAL).await.unwrap_or_else(|_| {
+        pause.set(Instant::now() + WORK_PAUSE);
+        false
+    })
 }
 
 fn page_kind(request: PageRequest<'_>) -> Kind {
@@ -310,31 +240,12 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
-        let before = self.definition();
-        let defined = self.execute(Kind::Write, async |connection| {
-            if let Some((lock, unlock)) = B::TABLE_LOCK {
-                lock_tables(&mut connection.inner, lock).await?;
-                let defined = define_step_by_step(connection, &redefinition).await;
-                connection.inner.texts(unlock).await?;
-                return defined;
-            }
-            connection.begin().await?;
-            // One at a time: the locks of several that create indexes would exclude each other.
-            let lock = "SELECT id FROM robots_definition WHERE id = 1 FOR UPDATE";
-            let defined = async |connection: &mut B| {
-                connection.batch(lock).await?;
-                define::define(connection, &redefinition).await
-            };
-            let defined = defined(&mut connection.inner).await;
-            connection.end(defined).await
+        let connector = &self.pool.connector;
+        let defined = self.execute(Kind::Define, async |connection| {
+            define(connection, &redefinition, &connector.has_leftovers).await
         })?;
-        self.pool.connector.definition.set(Arc::new(defined));
-        let defined = self.definition();
-        // Robots that were stored meanwhile have the search text of the earlier definition.
-        let _ = self.execute(Kind::Write, async |connection| {
-            define::reset_search(&mut connection.inner, &before, &defined).await
-        });
-        Ok(defined)
+        connector.definition.set(Arc::new(defined));
+        Ok(self.definition())
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -344,7 +255,13 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         self.execute(Kind::Write, async |connection| {
             let deadline =
                 Instant::now() + Kind::Write.statement_limit(self.pool.connector.timeout);
-            apply_all(connection, &self.definition(), &changes, deadline).await
+            apply_all(
+                connection,
+                &self.pool.connector.definition,
+                &changes,
+                deadline,
+            )
+            .await
         })
     }
 

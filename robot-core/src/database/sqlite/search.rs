@@ -64,7 +64,7 @@ pub(super) fn page<T: Item>(
             found = names;
             cursor = Cow::Owned(end);
         }
-        ids = candidates(connection, &text.folded(), CANDIDATE_LIMIT);
+        ids = candidates(connection, text, CANDIDATE_LIMIT);
     }
     let rest = PageRequest {
         cursor: &cursor,
@@ -84,7 +84,7 @@ pub(super) fn count(
     let text = now(TextSearch::new(connection, filter))?;
     let ids = text
         .as_ref()
-        .and_then(|text| candidates(connection, &text.folded(), CANDIDATE_LIMIT));
+        .and_then(|text| candidates(connection, text, CANDIDATE_LIMIT));
     let all = Filter::all();
     let (filter, condition) = match &ids {
         None => (filter, text.as_ref().map(contains)),

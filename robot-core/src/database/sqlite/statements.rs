@@ -9,10 +9,11 @@ use crate::{
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
-        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, own_text, robots},
-        statements::{last_id, now, unindexed},
+        rewrite::search_texts,
+        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
+        statements::{is_unindexed, last_id, now, robots_after},
     },
-    model::{Definition, Field, Member, Robot, ValidDraft, fold},
+    model::{Definition, Field, Member, Robot, ValidDraft},
 };
 use diesel::{connection::SimpleConnection, prelude::*, result::Error as DieselError};
 
@@ -35,7 +36,11 @@ impl Dialect for SqliteConnection {
     const BOOLEANS: [&str; 2] = ["0", "1"];
 
     fn own_value(field: Field) -> String {
-        format!("(robots.own ->> '$.{field}')")
+        Self::own_text_value(field.name())
+    }
+
+    fn own_text_value(name: &str) -> String {
+        format!("(robots.own ->> '$.{name}')")
     }
 
     /// A condition of which the index skips robots without a value.
@@ -53,16 +58,19 @@ impl Dialect for SqliteConnection {
                            AND (name IN ('robots_name', 'robots_names') \
                            OR name GLOB 'robots_index_*' OR name GLOB 'robots_unique_*')";
 
-    fn create_index(index: &Index) -> String {
-        let Index { name, field } = index;
-        let unique = if field.is_unique() { "UNIQUE " } else { "" };
-        let columns = match (field.member(), field.is_unique()) {
-            (Member::Name, _) => "name".to_owned(),
-            (_, true) => format!("own ->> '$.{field}'"),
-            // Pages that are sorted by name need not read each robot that the index finds.
-            (_, false) => format!("own ->> '$.{field}', id, name"),
-        };
-        format!("CREATE {unique}INDEX {name} ON robots ({columns})")
+    async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+        for Index { name, field } in indexes {
+            let unique = if field.is_unique() { "UNIQUE " } else { "" };
+            let columns = match (field.member(), field.is_unique()) {
+                (Member::Name, _) => "name".to_owned(),
+                (_, true) => format!("own ->> '$.{field}'"),
+                // Pages that are sorted by name need not read each robot that the index finds.
+                (_, false) => format!("own ->> '$.{field}', id, name"),
+            };
+            let create = format!("CREATE {unique}INDEX {name} ON robots ({columns})");
+            self.batch(&create).await?;
+        }
+        Ok(())
     }
 
     fn drop_index(name: &str) -> String {
@@ -90,6 +98,22 @@ impl Dialect for SqliteConnection {
         let rows: Vec<_> = rows.collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
+    }
+
+    /// By one statement: FTS5 writes what it has collected at the end of each.
+    async fn set_search_texts(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> QueryResult<()> {
+        let update = Fragment::new(
+            "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text' \
+             FROM json_each(",
+        );
+        let update = update.text(search_texts(definition, robots)?);
+        let update =
+            update.sql(") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'");
+        self.change(update).await.map(drop)
     }
 
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
@@ -138,20 +162,21 @@ pub(super) fn index_names(
 ) -> QueryResult<bool> {
     let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
-        let robots = now(unindexed(connection, INDEX_LIMIT))?;
-        let texts = robots.iter().map(|robot| {
-            let own_text = own_text(definition, |field| robot.value_of(field));
-            (robot.id().get(), fold(robot.name()), own_text)
-        });
-        // One statement: FTS5 writes what it has collected at the end of each.
-        let update = Fragment::new(
-            "UPDATE robots SET search_text = value ->> 1, own_text = value ->> 2 FROM json_each(",
-        );
-        let update = update.text(json(&texts.collect::<Vec<_>>())?);
-        now(connection.change(update.sql(") WHERE robots.id = value ->> 0")))?;
+        let robots = now(robots_after(connection, 0, is_unindexed(), INDEX_LIMIT))?;
+        now(connection.set_search_texts(definition, &robots))?;
         return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
     }
     Ok(false)
+}
+
+/// Whether robots wait to be rewritten, or so many names to be added to the search index that they are added.
+pub(super) fn has_work(connection: &mut SqliteConnection) -> QueryResult<bool> {
+    let work = Fragment::new(
+        "SELECT EXISTS (SELECT 1 FROM robots_rewrite) \
+         OR EXISTS (SELECT 1 FROM robots WHERE search_text IS NULL LIMIT 1 OFFSET ",
+    );
+    let work = work.number(INDEX_BATCH - 1).sql(")");
+    Ok(now(connection.numbers(work))? == [1])
 }
 
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.

@@ -8,7 +8,7 @@ use diesel::Connection;
 use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
     search,
-    statements::index_names,
+    statements::has_work,
     write::{Ids, Work, Writer},
 };
 use crate::{
@@ -46,7 +46,7 @@ pub(super) struct SqliteCatalogue {
     reads: Arc<Reads>,
     definition: Arc<KnownDefinition>,
     /// `None` if the process may not write the file.
-    writer: Option<Writer>,
+    writer: Option<Arc<Writer>>,
     /// Ends when it is dropped.
     refresher: Option<Refresher>,
     /// The database file.
@@ -111,12 +111,9 @@ impl SqliteCatalogue {
             tracing::warn!(target: "robot_core::read_only", "{}", read_only(&file));
             return reading(file).refreshing();
         }
-        // Another program may have added many names. If this fails, the next change adds them.
-        let known = definition.get();
-        let indexed = connection.transaction(|connection| index_names(connection, &known));
         enable_wal(connection, file.timeout).map_err(|cause| file.cannot_open(cause))?;
         Self {
-            writer: Some(Writer::start(&file, &definition, indexed.unwrap_or(false))?),
+            writer: Some(Arc::new(Writer::start(&file, &definition)?)),
             ..reading(file)
         }
         .refreshing()
@@ -147,14 +144,20 @@ impl SqliteCatalogue {
         pool.read(|connection| now(definition.refresh(connection)))
     }
 
-    /// Reads the definition again and again.
+    /// Reads the definition again and again, and lets the writer do what other programs have left to do.
     fn refreshing(mut self) -> Result<Self, OpenError> {
         let (reads, definition) = (Arc::clone(&self.reads), Arc::clone(&self.definition));
+        let writer = self.writer.clone();
         let refresher = Refresher::start(move || {
+            let work = reads.pool.read(|connection| {
+                now(definition.refresh(connection))?;
+                has_work(connection)
+            });
             // The next time, if the file is busy.
-            let _ = reads
-                .pool
-                .read(|connection| now(definition.refresh(connection)));
+            if let (Ok(true), Some(writer)) = (work, &writer) {
+                let _ = writer.submit(Work::Index).wait();
+            }
+            false
         });
         let refresher = refresher.map_err(|error| self.file.cannot_open(error.into()))?;
         self.refresher = Some(refresher);

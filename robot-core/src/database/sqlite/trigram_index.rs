@@ -11,7 +11,7 @@ use diesel::{
     sql_types::{BigInt, Nullable, Text},
 };
 
-use crate::database::{schema::robots, trigrams::trigrams};
+use crate::database::{schema::robots, search_text::TextSearch, trigrams::trigrams};
 
 /// The number of ids of a trigram in a sample. Too low, and the estimates are wrong; too high, and they
 /// take longer. The error of an estimate from 16 ids at random is about a quarter.
@@ -29,16 +29,16 @@ const RAREST_MIN_GAP: i64 = 32;
 /// The maximum number of trigrams of a query. More read further lists of ids, and exclude few candidates.
 const TERM_LIMIT: usize = 3;
 
-/// The ids of the robots whose search texts may contain a folded text, and of those that are not in the
-/// index yet; `None` if there are more than `limit`, the text has no rare trigram, or the index fails.
+/// The ids of the robots that the index finds for a search, and of those of which it has nothing that is up to date;
+/// `None` if there are more than `limit`, the text has no rare trigram, or the index fails.
 pub(super) fn candidates(
     connection: &mut SqliteConnection,
-    folded: &str,
+    search: &TextSearch<'_>,
     limit: usize,
 ) -> Option<Vec<i64>> {
     let last_id = robots::table.select(max(robots::id)).first(connection);
     let last_id: i64 = last_id.ok().flatten()?;
-    let mut terms = terms(connection, folded, last_id).ok()?;
+    let mut terms = terms(connection, &search.folded(), last_id).ok()?;
     terms.retain(|(gap, _)| *gap >= MIN_GAP);
     terms.sort_by_key(|(gap, _)| -gap);
     terms
@@ -51,7 +51,9 @@ pub(super) fn candidates(
         .sql(" UNION ALL SELECT id FROM robots WHERE search_text IS NULL LIMIT ")
         .bind::<BigInt, _>(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
         .load::<i64>(connection);
-    ids.ok().filter(|ids| ids.len() <= limit)
+    let mut ids = ids.ok()?;
+    ids.extend(search.unindexed());
+    (ids.len() <= limit).then_some(ids)
 }
 
 /// The trigrams of a text as strings of FTS5, each with its gap: the estimated number of ids for each one

@@ -83,8 +83,7 @@ impl Backend for AsyncMysqlConnection {
         Ok(connection.into_inner())
     }
 
-    /// Without the limit of a statement, which would interrupt a commit, too: `connect` has set a long
-    /// one.
+    /// The limit of a statement is a long one, because it would interrupt a commit, too.
     async fn set_limits(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
         let seconds = match kind {
             // In a batch, waits for several locks add up.
@@ -93,9 +92,15 @@ impl Backend for AsyncMysqlConnection {
         };
         // MySQL waits at least a second.
         let mysql = seconds.max(1);
+        let limit = match kind {
+            Kind::Define => Duration::ZERO,
+            _ => timeout * SCAN_FACTOR,
+        };
         self.batch_execute(&format!(
             "SET SESSION innodb_lock_wait_timeout = {mysql}, SESSION lock_wait_timeout = {mysql}
-             /*M!100300 , SESSION innodb_lock_wait_timeout = {seconds} */"
+             /*M!100300 , SESSION innodb_lock_wait_timeout = {seconds},
+                SESSION max_statement_time = {limit} */",
+            limit = limit.as_secs_f64(),
         ))
         .await
     }

@@ -9,10 +9,9 @@ use crate::database::{
     server::{backend::Addition, errors::MIGRATING},
 };
 
-/// The SQL that locks out other processes that change tables, for 10 seconds at most, and the SQL that unlocks. The name
-/// of a lock is at most as long as that of a database, hence the hash.
+/// The SQL by which a session locks out other processes that change tables, and the SQL that unlocks. The name of a lock is at most as long as that of a database, hence the hash.
 pub(super) const TABLE_LOCK: (&str, &str) = (
-    "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 10) AS CHAR)",
+    "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 0) AS CHAR)",
     "SELECT CAST(RELEASE_LOCK(SHA1(CONCAT(DATABASE(), '.robots'))) AS CHAR)",
 );
 
@@ -35,7 +34,8 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
         // Changes of tables are not transactional here, so that migrations must tolerate being run
         // again. The lock works among the processes on one server.
         let (lock, unlock) = TABLE_LOCK;
-        if self.texts(lock)? != ["1"] {
+        // For ten seconds at most.
+        if self.texts(&lock.replace(", 0) AS", ", 10) AS"))? != ["1"] {
             return Err(MIGRATING.into());
         }
         let result = work(self);

@@ -10,7 +10,8 @@ use diesel::{
     QueryResult,
     mysql::Mysql,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
-    sql_types::BigInt,
+    result::{DatabaseErrorKind, Error as DieselError},
+    sql_types::{BigInt, Nullable, Text},
 };
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
@@ -21,16 +22,17 @@ use crate::{
         conditions::has_name_of,
         define::Index,
         dialect::Dialect,
-        errors::{is_taken, wrap},
-        execute::Execute,
-        execute::impl_execute,
+        errors::{VALUES, is_taken, wrap},
+        execute::{Execute, impl_execute},
         fragment::Fragment,
+        rewrite::search_texts,
         schema::{DraftRow, ENTRY, RobotRow, robots},
         server::{
             backend::{ServerDialect, check_deadline},
             batcher::BATCH_LIMIT,
+            define::batch_patiently,
         },
-        statements::select,
+        statements::{check_current, end_of_step, is_current, select},
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
@@ -77,16 +79,20 @@ impl Dialect for AsyncMysqlConnection {
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
-    /// An index has a column of its own.
+    /// The values of an index are in a column of their own.
     fn own_value(field: Field) -> String {
         if field.is_indexed() {
-            return format!("robots.{}", Index::of(field).name);
+            return format!("robots.{}", Index::of(field).column());
         }
-        own_value(field)
+        own_value(field, "own")
+    }
+
+    fn own_text_value(name: &str) -> String {
+        format!("JSON_EXTRACT(own, '$.{name}')")
     }
 
     fn stored_value(field: Field) -> String {
-        own_value(field)
+        own_value(field, "own")
     }
 
     const COLUMNS: &str = "SELECT column_name FROM information_schema.columns \
@@ -95,34 +101,85 @@ impl Dialect for AsyncMysqlConnection {
     const INDEXES: &str = "SELECT DISTINCT index_name FROM information_schema.statistics \
                            WHERE table_schema = DATABASE() AND table_name = 'robots' \
                            AND (index_name IN ('robots_name', 'robots_names') \
-                           OR index_name LIKE 'robots\\_index\\_%' OR index_name LIKE 'robots\\_unique\\_%')";
+                           OR column_name LIKE 'robots\\_value\\_%')";
 
-    const ORPHANS: Option<&str> = Some(
-        "SELECT column_name FROM information_schema.columns
-         WHERE table_schema = DATABASE() AND table_name = 'robots'
-         AND (column_name LIKE 'robots\\_index\\_%' OR column_name LIKE 'robots\\_unique\\_%')
-         AND column_name NOT IN (SELECT index_name FROM information_schema.statistics
-            WHERE table_schema = DATABASE() AND table_name = 'robots')",
-    );
-
-    fn create_index(index: &Index) -> String {
-        let Index { name, field } = index;
-        let unique = if field.is_unique() { "UNIQUE " } else { "" };
-        if *field == Field::NAME {
-            return format!("ALTER TABLE robots ADD {unique}INDEX {name} (name)");
+    async fn drop_orphans(&mut self) -> QueryResult<()> {
+        // Before, the columns of indexes were generated ones, and had the names of the indexes.
+        let orphans = "SELECT column_name FROM information_schema.columns
+            WHERE table_schema = DATABASE() AND table_name = 'robots'
+            AND (column_name LIKE 'robots\\_index\\_%' OR column_name LIKE 'robots\\_unique\\_%'
+               OR column_name LIKE 'robots\\_value\\_%'
+                  AND column_name NOT IN (SELECT column_name FROM information_schema.statistics
+                     WHERE table_schema = DATABASE() AND table_name = 'robots'))";
+        for column in self.texts(orphans).await? {
+            for event in EVENTS {
+                let drop = format!("DROP TRIGGER IF EXISTS {}", trigger(event, &column));
+                self.change_table(&drop).await?;
+            }
+            let drop = format!("ALTER TABLE robots DROP COLUMN {column}");
+            self.change_table(&drop).await?;
         }
-        let value = own_value(*field);
-        let column = match field.kind() {
-            Kind::Integer { .. } => format!("BIGINT AS ({value})"),
-            Kind::Number { .. } => format!("DOUBLE AS ({value})"),
-            _ => format!(
-                "VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE} AS (LEFT({value}, {INDEXED_LENGTH}))"
-            ),
-        };
-        format!(
-            "ALTER TABLE robots ADD COLUMN /*M! IF NOT EXISTS */ {name} {column} VIRTUAL, \
-             ADD {unique}INDEX {name} ({name})"
-        )
+        Ok(())
+    }
+
+    /// The values of an index are in an ordinary column, which triggers keep: while others change robots, reads by the
+    /// index of a virtual column miss some. A stored one could be added only while nobody changes robots.
+    async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+        let existing = self.texts(Self::COLUMNS).await?;
+        let own = indexes.iter().filter(|index| index.field.is_own());
+        let missing = own.filter(|index| !existing.contains(&index.column()));
+        let missing: Vec<_> = missing.collect();
+        for index in &missing {
+            let column = index.column();
+            let sql_type = match index.field.kind() {
+                Kind::Integer { .. } => "BIGINT".to_owned(),
+                Kind::Number { .. } => "DOUBLE".to_owned(),
+                _ => format!("VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE}"),
+            };
+            let add = format!("ALTER TABLE robots ADD COLUMN {column} {sql_type}");
+            self.change_table(&add).await?;
+            let value = match index.field.kind() {
+                Kind::Integer { .. } | Kind::Number { .. } => own_value(index.field, "NEW.own"),
+                _ => format!(
+                    "LEFT({}, {INDEXED_LENGTH})",
+                    own_value(index.field, "NEW.own")
+                ),
+            };
+            for event in EVENTS {
+                let trigger = trigger(event, &column);
+                // A number that the column cannot have is none.
+                let create = format!(
+                    "CREATE TRIGGER {trigger} BEFORE {event} ON robots FOR EACH ROW BEGIN
+                     DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET NEW.{column} = NULL;
+                     SET NEW.{column} = {value}; END"
+                );
+                self.change_table(&create).await?;
+            }
+        }
+        let mut last = 0;
+        while !missing.is_empty()
+            && let Some(end) = end_of_step(self, last).await?
+        {
+            // The triggers set the values.
+            let fill =
+                format!("UPDATE robots SET revision = revision WHERE id > {last} AND id <= {end}");
+            batch_patiently(self, &fill).await?;
+            last = end;
+        }
+        for index @ Index { name, field } in indexes {
+            let unique = if field.is_unique() { "UNIQUE " } else { "" };
+            let column = match field.is_own() {
+                true => index.column(),
+                false => field.name().to_owned(),
+            };
+            let create = format!("ALTER TABLE robots ADD {unique}INDEX {name} ({column})");
+            self.change_table(&create).await?;
+        }
+        Ok(())
+    }
+
+    async fn change_table(&mut self, statement: &str) -> QueryResult<()> {
+        batch_patiently(self, statement).await
     }
 
     /// Its column stays until the next change: processes that do not know the new definition yet may use it.
@@ -130,11 +187,30 @@ impl Dialect for AsyncMysqlConnection {
         format!("ALTER TABLE robots DROP INDEX {name}")
     }
 
+    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
+        Some(is_current(definition))
+    }
+
+    async fn set_search_texts(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> QueryResult<()> {
+        let update = Fragment::new("UPDATE robots JOIN JSON_TABLE(");
+        let update = update.text(search_texts(definition, robots)?).sql(
+            ", '$[*]' COLUMNS (id BIGINT PATH '$.id', revision BIGINT PATH '$.revision',
+                 search_text VARCHAR(255) PATH '$.search_text', own_text LONGTEXT PATH '$.own_text')) AS new
+             ON robots.id = new.id AND robots.revision = new.revision
+             SET robots.search_text = new.search_text, robots.own_text = new.own_text WHERE ",
+        );
+        if self.change(update.then(is_current(definition))).await? == 0 {
+            check_current(self, definition).await?;
+        }
+        Ok(())
+    }
+
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        let row = DraftRow::new(definition, draft);
-        let insert = Returning(diesel::insert_into(robots::table).values(row));
-        let returned = insert.load(self).await?;
-        let mut ids = assigned_ids(self, returned, 1).await?;
+        let mut ids = insert(self, definition, &[draft]).await?;
         Ok(ids.pop().unwrap_or(0))
     }
 
@@ -161,9 +237,18 @@ impl Dialect for AsyncMysqlConnection {
     }
 }
 
-/// The SQL of the value of an own field.
-fn own_value(field: Field) -> String {
-    let json = format!("JSON_EXTRACT(own, '$.{field}')");
+/// The events at which triggers set the values of indexes.
+const EVENTS: [&str; 2] = ["INSERT", "UPDATE"];
+
+/// The name of the trigger that sets the values of a column.
+fn trigger(event: &str, column: &str) -> String {
+    let of_column = column.strip_prefix(VALUES).unwrap_or(column);
+    format!("robots_{}_{of_column}", event.to_lowercase())
+}
+
+/// The SQL of the value of an own field, in a column with this SQL.
+fn own_value(field: Field, own: &str) -> String {
+    let json = format!("JSON_EXTRACT({own}, '$.{field}')");
     let number = |sql_type: &str| {
         format!(
             "IF(JSON_TYPE({json}) IN ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), \
@@ -182,7 +267,10 @@ impl ServerDialect for AsyncMysqlConnection {
 
     const NEEDS_SAVEPOINTS: bool = false;
 
-    const TABLE_LOCK: Option<(&'static str, &'static str)> = Some(TABLE_LOCK);
+    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    const LOCK_WRITES: &'static str =
+        "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE";
 
     async fn insert_all(
         &mut self,
@@ -239,10 +327,17 @@ async fn insert(
     drafts: &[&ValidDraft],
 ) -> QueryResult<Vec<i64>> {
     let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
-    let rows: Vec<_> = rows.collect();
-    let insert = Returning(diesel::insert_into(robots::table).values(rows));
-    let returned = insert.load(connection).await?;
-    assigned_ids(connection, returned, drafts.len()).await
+    let insert = Insert {
+        rows: rows.collect(),
+        definition: definition.revision().get(),
+    };
+    match insert.load(connection).await {
+        // The definition of the database is another one.
+        Err(DieselError::DatabaseError(DatabaseErrorKind::NotNullViolation, _)) => {
+            Err(wrap(Error::DefinitionStale))
+        }
+        returned => assigned_ids(connection, returned?, drafts.len()).await,
+    }
 }
 
 /// The ids that the last insert has assigned to so many robots, if it has not returned them.
@@ -264,24 +359,44 @@ async fn assigned_ids(
     Ok((first..).step_by(distance).take(count).collect())
 }
 
-/// An insert that returns the ids of the rows, on MariaDB. A cluster that loses a node changes the distance of ids, so
-/// that they cannot be derived from the first one.
-struct Returning<T>(T);
+/// An insert. Its first row has a revision only if the definition of the database has this revision, which stays so until
+/// the transaction ends; otherwise the insert fails. On MariaDB, it returns the ids of the rows: a cluster that loses a
+/// node changes the distance of ids, so that they cannot be derived from the first one.
+struct Insert<'a> {
+    rows: Vec<DraftRow<'a>>,
+    definition: i64,
+}
 
-impl<T> QueryId for Returning<T> {
+impl QueryId for Insert<'_> {
     type QueryId = ();
 
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<T> Query for Returning<T> {
+impl Query for Insert<'_> {
     type SqlType = BigInt;
 }
 
-impl<T: QueryFragment<Mysql>> QueryFragment<Mysql> for Returning<T> {
+impl QueryFragment<Mysql> for Insert<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Mysql>) -> QueryResult<()> {
-        self.0.walk_ast(pass.reborrow())?;
-        pass.push_sql(" /*M! RETURNING id */");
+        pass.push_sql(
+            "INSERT INTO robots (revision, name, type, year, search_text, own_text, own) \
+             VALUES ((SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ",
+        );
+        pass.push_bind_param::<BigInt, _>(&self.definition)?;
+        for (index, row) in self.rows.iter().enumerate() {
+            pass.push_sql(if index == 0 { "), " } else { "), (1, " });
+            pass.push_bind_param::<Text, _>(row.name)?;
+            pass.push_sql(", ");
+            pass.push_bind_param::<Nullable<Text>, _>(&row.robot_type)?;
+            pass.push_sql(", ");
+            pass.push_bind_param::<Nullable<BigInt>, _>(&row.year)?;
+            for text in [&row.search_text, &row.own_text, &row.own] {
+                pass.push_sql(", ");
+                pass.push_bind_param::<Nullable<Text>, _>(text)?;
+            }
+        }
+        pass.push_sql(") /*M! RETURNING id */");
         Ok(())
     }
 }

@@ -11,6 +11,13 @@ use crate::database::{
     server::{backend::Addition, errors::MIGRATING},
 };
 
+/// The SQL by which a session locks out other processes that change the tables of this schema, and the SQL that unlocks.
+/// Not the lock of migrations: one that waits for it has a snapshot, for whose end the creation of an index waits.
+pub(super) const TABLE_LOCK: (&str, &str) = (
+    "SELECT pg_try_advisory_lock(x'726f626f'::int, hashtext(current_schema()))::int::text",
+    "SELECT pg_advisory_unlock(x'726f626f'::int, hashtext(current_schema()))::text",
+);
+
 impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 

@@ -12,15 +12,23 @@ use diesel::{
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
+use super::migrations::TABLE_LOCK;
 use crate::{
+    catalogue::Error,
     database::{
         conditions::expression,
         define::Index,
         dialect::Dialect,
+        errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
-        schema::{ChangedColumns, DraftRow, RobotRow, robots},
-        server::backend::ServerDialect,
+        rewrite::search_texts,
+        schema::{ChangedColumns, DraftRow, RobotRow},
+        server::{
+            backend::ServerDialect,
+            define::{LOCK_LIMIT, LOCK_PATIENCE, batch_patiently, reported},
+        },
+        statements::{check_current, is_current},
         trigrams::trigrams,
     },
     model::{
@@ -31,6 +39,10 @@ use crate::{
 
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
+
+/// The columns of a [`DraftRow`] as JSON, and with their types.
+const DRAFT_COLUMNS: &str = "name, type, year, search_text, own_text, own";
+const DRAFT: &str = "name text, type text, year bigint, search_text text, own_text text, own text";
 
 impl_execute!(AsyncPgConnection, .await);
 
@@ -44,8 +56,14 @@ impl Dialect for AsyncPgConnection {
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
+    const FOR_UPDATE: &str = " FOR UPDATE";
+
+    fn own_text_value(name: &str) -> String {
+        format!("robots.own::jsonb ->> '{name}'")
+    }
+
     fn own_value(field: Field) -> String {
-        let text = format!("robots.own::jsonb ->> '{field}'");
+        let text = Self::own_text_value(field.name());
         match field.kind() {
             Kind::Integer { .. } | Kind::Number { .. } => format!(
                 "(CASE jsonb_typeof(robots.own::jsonb -> '{field}') WHEN 'number' THEN ({text})::numeric END)"
@@ -64,36 +82,95 @@ impl Dialect for AsyncPgConnection {
                            AND (indexname IN ('robots_name', 'robots_names') \
                            OR indexname LIKE 'robots\\_index\\_%' OR indexname LIKE 'robots\\_unique\\_%')";
 
-    fn create_index(index: &Index) -> String {
-        /// The planner knows nothing of the values of an expression before they are analyzed. An empty table is not
-        /// analyzed: it would be planned as an empty one while an import fills it.
-        const ANALYZE: &str =
-            "DO $$ BEGIN IF EXISTS (SELECT FROM robots) THEN ANALYZE robots; END IF; END $$";
-        let Index { name, field } = index;
-        let value = expression::<Self>(*field);
-        match (*field == Field::NAME, field.is_unique()) {
-            (true, true) => format!(
-                "ALTER TABLE robots ADD CONSTRAINT {name} UNIQUE (name) INCLUDE (id, type, year, revision)"
-            ),
-            (true, false) => format!("CREATE INDEX {name} ON robots (name, id)"),
-            (false, true) => format!("CREATE UNIQUE INDEX {name} ON robots ({value}); {ANALYZE}"),
-            (false, false) => format!("CREATE INDEX {name} ON robots ({value}, id); {ANALYZE}"),
+    async fn drop_orphans(&mut self) -> QueryResult<()> {
+        let invalid = "SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid \
+                       WHERE indrelid = 'robots'::regclass AND NOT indisvalid AND relname LIKE 'robots\\_%'";
+        for name in self.texts(invalid).await? {
+            let drop = format!("DROP INDEX CONCURRENTLY {name}");
+            self.change_table(&drop).await?;
         }
+        Ok(())
+    }
+
+    /// Others change robots meanwhile.
+    async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+        for Index { name, field } in indexes {
+            let value = expression::<Self>(*field);
+            let (unique, columns) = match (*field == Field::NAME, field.is_unique()) {
+                (true, true) => ("UNIQUE", "(name) INCLUDE (id, type, year, revision)".into()),
+                (true, false) => ("", "(name, id)".into()),
+                (false, true) => ("UNIQUE", format!("({value})")),
+                (false, false) => ("", format!("({value}, id)")),
+            };
+            let create = format!("CREATE {unique} INDEX CONCURRENTLY {name} ON robots {columns}");
+            // It waits for transactions that began before, but nothing waits for it.
+            let [wait, limit] = [LOCK_PATIENCE, LOCK_LIMIT]
+                .map(|limit| format!("SET lock_timeout = {}", limit.as_millis()));
+            self.batch(&wait).await?;
+            let created = reported(&create, self.batch(&create)).await;
+            self.batch(&limit).await?;
+            created?;
+            if name == "robots_name" {
+                let constrain =
+                    "ALTER TABLE robots ADD CONSTRAINT robots_name UNIQUE USING INDEX robots_name";
+                self.change_table(constrain).await?;
+            }
+        }
+        // The planner knows nothing of the values of an expression before they are analyzed. An empty table is not
+        // analyzed: it would be planned as an empty one while an import fills it.
+        if !indexes.is_empty() {
+            let analyze =
+                "DO $$ BEGIN IF EXISTS (SELECT FROM robots) THEN ANALYZE robots; END IF; END $$";
+            self.batch(analyze).await?;
+        }
+        Ok(())
+    }
+
+    async fn change_table(&mut self, statement: &str) -> QueryResult<()> {
+        batch_patiently(self, statement).await
     }
 
     fn drop_index(name: &str) -> String {
         match name {
             "robots_name" => format!("ALTER TABLE robots DROP CONSTRAINT {name}"),
-            _ => format!("DROP INDEX {name}"),
+            _ => format!("DROP INDEX CONCURRENTLY {name}"),
         }
     }
 
+    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
+        Some(is_current(definition))
+    }
+
+    async fn set_search_texts(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> QueryResult<()> {
+        let update = Fragment::new(
+            "UPDATE robots SET search_text = new.search_text, own_text = new.own_text FROM json_to_recordset(",
+        );
+        let update = update.text(search_texts(definition, robots)?).sql(
+            "::json) AS new (id bigint, revision bigint, search_text text, own_text text)
+             WHERE robots.id = new.id AND robots.revision = new.revision AND ",
+        );
+        if self.change(update.then(is_current(definition))).await? == 0 {
+            check_current(self, definition).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads the result to the end of the statement, which is committed only then.
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
-            .values(DraftRow::new(definition, draft))
-            .returning(robots::id)
-            .get_result(self)
-            .await
+        let row = json(&[DraftRow::new(definition, draft)])?;
+        let insert = Fragment::new(format!(
+            "INSERT INTO robots ({DRAFT_COLUMNS}) SELECT * FROM json_to_recordset("
+        ));
+        let insert = insert
+            .text(row)
+            .sql(format!("::json) AS new ({DRAFT}) WHERE "));
+        let insert = insert.then(is_current(definition)).sql(" RETURNING id");
+        let id = self.numbers(insert).await?.pop();
+        id.ok_or_else(|| wrap(Error::DefinitionStale))
     }
 
     const POSITION: &str = "strpos";
@@ -176,7 +253,9 @@ impl ServerDialect for AsyncPgConnection {
 
     const NEEDS_SAVEPOINTS: bool = true;
 
-    const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
+    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    const LOCK_WRITES: &'static str = "LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE";
 
     async fn insert_all(
         &mut self,
@@ -198,15 +277,22 @@ impl ServerDialect for AsyncPgConnection {
             ""
         };
         let insert = insert.text(rows).sql(format!(
-            "::json) AS (name text, type text, year bigint, search_text text, own_text text, own text))
-             WITH ORDINALITY AS new (name, type, year, search_text, own_text, own, place)),
-             inserted AS (INSERT INTO robots (id, name, type, year, search_text, own_text, own)
-                 OVERRIDING SYSTEM VALUE
-                 SELECT id, name, type, year, search_text, own_text, own FROM new
-                 ON CONFLICT {target} DO NOTHING RETURNING id)
-             SELECT CASE WHEN id IN (TABLE inserted) THEN id END FROM new ORDER BY place"
+            "::json) AS ({DRAFT})) WITH ORDINALITY AS new ({DRAFT_COLUMNS}, place)),
+             inserted AS (INSERT INTO robots (id, {DRAFT_COLUMNS}) OVERRIDING SYSTEM VALUE
+                 SELECT id, {DRAFT_COLUMNS} FROM new WHERE "
         ));
-        Rows::<Nullable<BigInt>>::of(insert).load(self).await
+        let insert = insert.then(is_current(definition)).sql(format!(
+            " ON CONFLICT {target} DO NOTHING RETURNING id)
+             SELECT CASE WHEN id IN (TABLE inserted) THEN id WHEN NOT "
+        ));
+        let insert = insert
+            .then(is_current(definition))
+            .sql(" THEN 0 END FROM new ORDER BY place");
+        let ids: Vec<_> = Rows::<Nullable<BigInt>>::of(insert).load(self).await?;
+        if ids.contains(&Some(0)) {
+            return Err(wrap(Error::DefinitionStale));
+        }
+        Ok(ids)
     }
 
     /// Leaves out robots that get a new value of a unique field other than the name, or lose a value.
@@ -265,9 +351,11 @@ impl ServerDialect for AsyncPgConnection {
                own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
                    ELSE robots.own END,
                revision = robots.revision + 1
-             FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
-             RETURNING robots.id"
+             FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken) AND "
         ));
+        let update = update
+            .then(is_current(definition))
+            .sql(" RETURNING robots.id");
         let ids = self.numbers(update).await?;
         Ok(ids.into_iter().filter_map(RobotId::new).collect())
     }

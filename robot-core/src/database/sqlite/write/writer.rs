@@ -5,6 +5,7 @@
 //! is on disk; a change whose statement fails does not affect the others.
 
 use std::{
+    borrow::Cow,
     panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -29,8 +30,9 @@ use crate::{
         locks::lock,
         measuring::{QueueMetrics, count_commit},
         restore::restore,
+        rewrite,
         schema::assigned,
-        statements::{apply_alone, now},
+        statements::{apply_alone, check_all, now},
     },
     metrics::SQLITE_COMMIT_START,
     model::{Definition, RobotId, ValidDraft},
@@ -44,11 +46,10 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer thread of a database that was opened. Names may wait to be added to the search index.
+    /// Starts the writer thread of a database that was opened.
     pub(crate) fn start(
         file: &DatabaseFile,
         definition: &Arc<KnownDefinition>,
-        names_wait: bool,
     ) -> Result<Self, OpenError> {
         let mut session = WriteSession::open(file)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
@@ -57,7 +58,7 @@ impl Writer {
         let definition = Arc::clone(definition);
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &writes, &definition, &of_thread, names_wait))
+            .spawn(move || run(&mut session, &writes, &definition, &of_thread))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue,
@@ -106,6 +107,8 @@ pub(crate) enum Work {
     All(Vec<Change>, Ids),
     Restore(Restoration),
     Define(Box<Redefinition>),
+    /// Nothing but what each commit does: see [`index_names`] and [`rewrite::step`].
+    Index,
 }
 
 /// Ids that the writer thread returns beside the result.
@@ -140,6 +143,7 @@ impl Write {
             Work::Define(redefinition) => in_savepoint(connection, |connection| {
                 now(define::define(connection, redefinition)).map(drop)
             }),
+            Work::Index => Ok(Ok(RobotId::LEAST)),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -152,8 +156,20 @@ impl Write {
     /// The draft, if it is to be inserted.
     fn draft(&self) -> Option<&ValidDraft> {
         match &self.work {
-            Work::Change(change) => change.draft(),
-            Work::All(..) | Work::Restore(..) | Work::Define(..) => None,
+            Work::Change(change) if self.result.is_none() => change.draft(),
+            _ => None,
+        }
+    }
+
+    /// Checks a change by the definition of the transaction, which may be newer than the one that has checked it.
+    fn check_again(&mut self, definition: &Definition) {
+        let Work::Change(change) = &mut self.work else {
+            return;
+        };
+        match change.check_again(definition) {
+            Ok(Cow::Borrowed(_)) => {}
+            Ok(Cow::Owned(checked)) => *change = checked,
+            Err(violations) => self.result = Some(Err(violations.into())),
         }
     }
 
@@ -188,9 +204,10 @@ fn apply_all(
     definition: &Definition,
     changes: &[Change],
 ) -> QueryResult<Vec<RobotId>> {
-    let drafts = changes.iter().filter_map(Change::draft);
+    let changes = check_all(changes, definition)?;
+    let drafts = changes.iter().filter_map(|change| change.draft());
     let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
-    let apply = |change: &Change| {
+    let apply = |change: &Cow<'_, Change>| {
         match change.draft().and_then(|_| inserted.next().flatten()) {
             Some(number) => assigned(number),
             // An insert with a value that is taken fails again, with its error.
@@ -208,6 +225,9 @@ fn run_group(
     definition: &Definition,
 ) -> QueryResult<()> {
     let mut inserted = Vec::new();
+    writes
+        .iter_mut()
+        .for_each(|write| write.check_again(definition));
     if writes.len() > 1 {
         match insert_free(
             connection,
@@ -221,7 +241,7 @@ fn run_group(
         }
     }
     let mut inserted = inserted.into_iter();
-    for write in writes {
+    for write in writes.iter_mut().filter(|write| write.result.is_none()) {
         match inserted.next().flatten() {
             Some(number) => write.result = Some(assigned(number)),
             None => write.run(connection, definition)?,
@@ -243,10 +263,10 @@ fn run(
     queue: &Queue<Write>,
     definition: &KnownDefinition,
     metrics: &QueueMetrics,
-    mut names_wait: bool,
 ) {
     let start_time = gauge!(SQLITE_COMMIT_START.name);
     let mut last_batch = 1;
+    let mut names_wait = false;
     loop {
         start_time.set(0);
         // Without further writes, no batch would add these names.
@@ -304,23 +324,27 @@ fn commit(
     batch: &mut [Write],
 ) -> Result<bool> {
     let mut names_wait = false;
-    let mut definition = known.get();
+    let mut defined = None;
     session.commit(|connection| {
         // Another process may have changed it. No other one does before the commit.
         now(known.refresh(connection))?;
-        definition = known.get();
+        let mut definition = known.get();
         for writes in
             batch.chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
         {
             run_group(writes, connection, &definition)?;
             if matches!(writes, [write] if matches!(write.work, Work::Define(_))) {
                 definition = Arc::new(now(define::read(connection))?);
+                defined = Some(Arc::clone(&definition));
             }
         }
         names_wait = index_names(connection, &definition)?;
+        names_wait |= now(rewrite::step(connection, &definition))?;
         Ok(())
     })?;
-    known.set(definition);
+    if let Some(definition) = defined {
+        known.set(definition);
+    }
     Ok(names_wait)
 }
 

@@ -1,0 +1,1 @@
+DROP TABLE IF EXISTS robots_rewrite;

@@ -1,0 +1,8 @@
+-- The robots that a change of the definition has left to be rewritten: those with this id and greater ones. A step
+-- drops the values of removed fields (a JSON array of their names), and stores the search texts of the definition.
+-- Without a row, there are none.
+CREATE TABLE IF NOT EXISTS robots_rewrite (
+    id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
+    next_id BIGINT NOT NULL,
+    dropped LONGTEXT NOT NULL
+) ENGINE = InnoDB CHARACTER SET utf8mb4;

@@ -1,0 +1,152 @@
+//! Rewriting of robots after a change of the definition: the values of removed fields are dropped, and search texts
+//! follow the fields that searches include. In steps, in the order of the ids, while other clients are served. The
+//! table `robots_rewrite` has the place of the next step, so that each process can continue. Until then, the values of
+//! removed fields are in no response, and searches compare the robots that wait.
+
+use std::borrow::Cow;
+
+use diesel::QueryResult;
+use serde::Serialize;
+
+use super::{
+    dialect::Dialect,
+    fragment::{Fragment, json},
+    schema::{ROBOT, own_text},
+    statements::{end_of_step, select},
+};
+use crate::{
+    catalogue::Redefinition,
+    model::{Definition, Field, Robot, fold},
+};
+
+/// What searches compare of a robot, if it still has the revision.
+#[derive(Serialize)]
+pub(super) struct SearchTexts<'a> {
+    id: i64,
+    revision: i64,
+    search_text: Cow<'a, str>,
+    own_text: Option<String>,
+}
+
+/// What a robot's [`SearchTexts`] are, for a statement that reads them as JSON.
+pub(super) fn search_texts(definition: &Definition, robots: &[Robot]) -> QueryResult<String> {
+    let texts = robots.iter().map(|robot| SearchTexts {
+        id: robot.id().get(),
+        revision: robot.revision().get(),
+        search_text: fold(robot.name()),
+        own_text: own_text(definition, |field| robot.value_of(field)),
+    });
+    json(&texts.collect::<Vec<_>>())
+}
+
+/// The first of the robots that wait, and the JSON of the names of removed fields; `None` if none waits.
+async fn waiting<C: Dialect>(
+    connection: &mut C,
+    lock: &'static str,
+) -> QueryResult<Option<(i64, String)>> {
+    let query = Fragment::new("SELECT next_id, dropped FROM robots_rewrite WHERE id = 1").sql(lock);
+    Ok(connection.pairs(query, 1, Ok).await?.pop())
+}
+
+/// The least id of the robots that wait; `None` if none does.
+pub(super) async fn next<C: Dialect>(connection: &mut C) -> QueryResult<Option<i64>> {
+    let waiting = waiting(connection, "").await?;
+    Ok(waiting.map(|(next, _)| next))
+}
+
+/// Lets all robots wait, if a definition that is stored in the same transaction requires it. Robots that already wait
+/// are rewritten before, if a field returns whose values are still to be dropped.
+pub(super) async fn begin<C: Dialect>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+    present: &Definition,
+) -> QueryResult<()> {
+    let definition = &redefinition.definition;
+    let is_searched = |definition: &Definition, field: Field| {
+        let field = definition.field(field.name());
+        field.is_some_and(Field::is_searched)
+    };
+    let mut all = definition.own().chain(present.own());
+    let is_search_changed =
+        all.any(|field| is_searched(definition, field) != is_searched(present, field));
+    let removed = redefinition.dropped(present);
+    let removed = removed.filter(|field| definition.field(field.name()).is_none());
+    let mut dropped: Vec<_> = removed.map(|field| field.name().to_owned()).collect();
+    if let Some((_, json)) = waiting(connection, C::FOR_UPDATE).await? {
+        let names = names(&json);
+        if names.iter().any(|name| definition.field(name).is_some()) {
+            while step(connection, present).await? {}
+        } else {
+            dropped.extend(names);
+        }
+    }
+    if !is_search_changed && dropped.is_empty() {
+        return Ok(());
+    }
+    connection.batch("DELETE FROM robots_rewrite").await?;
+    let insert = "INSERT INTO robots_rewrite (id, next_id, dropped) VALUES (1, 1, ";
+    let insert = Fragment::new(insert).text(json(&dropped)?).sql(")");
+    connection.change(insert).await.map(drop)
+}
+
+/// Rewrites some robots in the transaction of the caller. Returns whether more may wait.
+pub(super) async fn step<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+) -> QueryResult<bool> {
+    let Some((next, dropped)) = waiting(connection, C::FOR_UPDATE).await? else {
+        return Ok(false);
+    };
+    let Some(last) = end_of_step(connection, next - 1).await? else {
+        connection.batch("DELETE FROM robots_rewrite").await?;
+        return Ok(false);
+    };
+    let of_step = || {
+        let from = Fragment::new("robots.id BETWEEN ").number(next);
+        from.sql(" AND ").number(last)
+    };
+    drop_values(connection, &names(&dropped), of_step()).await?;
+    let with_own = of_step().sql(" AND robots.own IS NOT NULL ORDER BY robots.id");
+    let query = select(ROBOT, Some(with_own)).sql(C::FOR_UPDATE);
+    let robots = connection.robots(query, usize::MAX).await?;
+    connection.set_search_texts(definition, &robots).await?;
+    let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
+    connection.change(place).await?;
+    Ok(true)
+}
+
+fn names(json: &str) -> Vec<String> {
+    // Only this program writes them.
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Drops the values with these names of the robots that meet a condition.
+pub(super) async fn drop_values<C: Dialect>(
+    connection: &mut C,
+    names: &[String],
+    condition: Fragment<'_>,
+) -> QueryResult<()> {
+    let have_values = names.iter().map(|name| has_value::<C>(name));
+    if let Some(have_values) = have_values.reduce(Fragment::or) {
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let (before, after) = C::merge(&names);
+        let nulls = names.iter().map(|name| format!("\"{name}\":null"));
+        let patch = format!("{{{}}}", nulls.collect::<Vec<_>>().join(","));
+        let update = Fragment::new(format!(
+            "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
+        ));
+        let update = update.text(patch).sql(format!("{after} WHERE "));
+        let update = update.then(condition.and(have_values));
+        connection.change(update.uncached()).await?;
+    }
+    Ok(())
+}
+
+/// The condition that robots have an own value with a name, of any kind. Most of those that have none are found without
+/// parsing their values.
+pub(super) fn has_value<C: Dialect>(name: &str) -> Fragment<'static> {
+    let value = C::own_text_value(name);
+    Fragment::new(format!(
+        "(robots.own LIKE '%\"{name}\"%' AND {value} IS NOT NULL)"
+    ))
+}

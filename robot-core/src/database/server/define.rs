@@ -1,0 +1,253 @@
+//! Changes of the definition on a database server, in steps, while other clients are served: the indexes of the new
+//! definition, the definition, then what it leaves to do. Robots are locked only while the definition is stored.
+
+use std::{
+    future::Future,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use diesel::{QueryResult, result::Error as DieselError};
+use tokio::time::{sleep, timeout};
+
+use super::{
+    backend::Backend,
+    connection::Connection,
+    errors::{MIGRATING, Meaning, meaning},
+    kind::Kind,
+    pool::Pool,
+};
+use crate::{
+    catalogue::{DefinitionConflict, Error, Redefinition, Result},
+    database::{
+        define::{self, KnownDefinition},
+        errors::wrap,
+        execute::Execute,
+        rewrite,
+        statements::{is_unindexed, robots_after},
+    },
+    model::Definition,
+};
+
+/// How long a change of the table waits for others that use it. Changes of robots wait behind it: longer, and they
+/// wait for longer; shorter, and it is repeated more often.
+pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(1);
+
+/// How long such a change is repeated. Shorter, and a long transaction of another program makes it fail; longer, and
+/// the client that wants the change waits for longer.
+pub(super) const LOCK_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause before such a change is repeated, in which the others go on.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// The interval between two log lines about a long change of the table.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The number of robots that are added to the search index together. Fewer, and searches compare those of other
+/// programs for longer; more, and changes wait longer for the rows.
+const INDEX_BATCH: i64 = 1000;
+
+/// Repetition of statements that could not get a lock.
+pub(super) struct Patience(Instant);
+
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Whether a statement is repeated after an error: after a pause, if the error is that of a lock.
+    pub(super) async fn is_repeated(&self, error: &DieselError) -> bool {
+        let is_lock = matches!(meaning(error), Some(Meaning::Busy | Meaning::Conflict));
+        is_lock && self.pause().await
+    }
+
+    /// A pause; `false` if there have been enough.
+    async fn pause(&self) -> bool {
+        let is_left = self.0.elapsed() < LOCK_PATIENCE;
+        if is_left {
+            sleep(LOCK_PAUSE).await;
+        }
+        is_left
+    }
+}
+
+/// Executes a statement as soon as it gets its locks. The log reports it if it takes long.
+pub(super) async fn batch_patiently<C: Execute>(
+    connection: &mut C,
+    statement: &str,
+) -> QueryResult<()> {
+    let patience = Patience::new();
+    loop {
+        match reported(statement, connection.batch(statement)).await {
+            Err(error) if patience.is_repeated(&error).await => {}
+            result => return result,
+        }
+    }
+}
+
+/// Executes a statement that may take long, which the log reports.
+pub(super) async fn reported<T>(statement: &str, work: impl Future<Output = T>) -> T {
+    let (mut work, started) = (pin!(work), Instant::now());
+    loop {
+        if let Ok(result) = timeout(LOG_INTERVAL, &mut work).await {
+            return result;
+        }
+        let seconds = started.elapsed().as_secs();
+        tracing::info!("still executing after {seconds} s: {statement}");
+    }
+}
+
+/// Locks out other processes that change tables or the definition.
+async fn lock_tables<B: Backend>(connection: &mut B) -> QueryResult<()> {
+    let patience = Patience::new();
+    while connection.texts(B::TABLE_LOCK.0).await? != ["1"] {
+        if !patience.pause().await {
+            return Err(wrap(Error::unavailable(MIGRATING)));
+        }
+    }
+    Ok(())
+}
+
+/// Unlocks. If this fails, the server unlocks when the session ends.
+async fn unlock_tables<B: Backend>(connection: &mut Connection<B>) {
+    let unlocked = connection.inner.texts(B::TABLE_LOCK.1).await;
+    connection.is_broken |= unlocked.is_err();
+}
+
+/// Changes the definition. The indexes are then those of the definition, also if this fails; what cannot be dropped
+/// now is left to [`keep_up`].
+pub(super) async fn define<B: Backend>(
+    connection: &mut Connection<B>,
+    redefinition: &Redefinition,
+    has_leftovers: &AtomicBool,
+) -> QueryResult<Definition> {
+    lock_tables(&mut connection.inner).await?;
+    has_leftovers.store(true, Ordering::Relaxed);
+    let defined = define_step_by_step(connection, redefinition).await;
+    let inner = &mut connection.inner;
+    let cleaned = match &defined {
+        Ok(definition) => define::drop_indexes(inner, definition).await,
+        Err(_) => match define::read(inner).await {
+            Ok(present) => define::drop_indexes(inner, &present).await,
+            Err(error) => Err(error),
+        },
+    };
+    has_leftovers.store(cleaned.is_err(), Ordering::Relaxed);
+    unlock_tables(connection).await;
+    defined
+}
+
+async fn define_step_by_step<B: Backend>(
+    connection: &mut Connection<B>,
+    redefinition: &Redefinition,
+) -> QueryResult<Definition> {
+    let patience = Patience::new();
+    // What an earlier change has left could reject values, or take the place of new indexes.
+    let present = define::read(&mut connection.inner).await?;
+    while let Err(error) = define::drop_indexes(&mut connection.inner, &present).await {
+        if !patience.is_repeated(&error).await {
+            return Err(error);
+        }
+    }
+    let present = define::prepare(&mut connection.inner, redefinition).await?;
+    let patience = Patience::new();
+    loop {
+        connection.begin().await?;
+        let stored = store(&mut connection.inner, redefinition, &present).await;
+        match connection.end(stored).await {
+            Err(error) if patience.is_repeated(&error).await => {}
+            result => return result,
+        }
+    }
+}
+
+/// Stores the definition in a transaction, unless robots exclude it that were changed since the indexes were created.
+async fn store<B: Backend>(
+    connection: &mut B,
+    redefinition: &Redefinition,
+    present: &Definition,
+) -> QueryResult<Definition> {
+    // In the order in which a step of rewriting locks.
+    let lock_rewrite = "SELECT id FROM robots_rewrite WHERE id = 1 FOR UPDATE";
+    connection.batch(lock_rewrite).await?;
+    connection.batch(B::LOCK_WRITES).await?;
+    // The indexes decide about equal values.
+    let is_looked_for = |conflict| conflict != DefinitionConflict::HaveDuplicates;
+    define::check(connection, redefinition, present, is_looked_for).await?;
+    define::store(connection, redefinition, present).await
+}
+
+/// Repairs what incomplete changes have left of indexes. The present definition is known afterwards.
+pub(super) async fn repair<B: Backend>(
+    connection: &mut Connection<B>,
+    known: &KnownDefinition,
+) -> QueryResult<()> {
+    known.refresh(&mut connection.inner).await?;
+    if define::has_its_indexes(&mut connection.inner, &known.get()).await? {
+        return Ok(());
+    }
+    lock_tables(&mut connection.inner).await?;
+    let repaired = repair_locked(&mut connection.inner, known).await;
+    unlock_tables(connection).await;
+    repaired
+}
+
+async fn repair_locked<B: Backend>(connection: &mut B, known: &KnownDefinition) -> QueryResult<()> {
+    known.refresh(connection).await?;
+    let definition = known.get();
+    define::create_indexes(connection, &definition).await?;
+    define::drop_indexes(connection, &definition).await
+}
+
+/// Does what a definition leaves to do, for a moment: drops indexes, rewrites robots, and adds robots to the search
+/// index that other programs have added, or whose own values were changed. Returns whether more is to do.
+pub(super) async fn keep_up<B: Backend>(pool: &Arc<Pool<B>>, limit: Duration) -> Result<bool> {
+    let known = &*pool.connector.definition;
+    let has_leftovers = &pool.connector.has_leftovers;
+    if has_leftovers.load(Ordering::Relaxed) {
+        let repair = async |connection: &mut Connection<B>| repair(connection, known).await;
+        match pool.execute(Kind::Define, repair).await {
+            Ok(()) => has_leftovers.store(false, Ordering::Relaxed),
+            Err(error) => tracing::warn!(
+                "indexes of another definition may reject values until they can be dropped: {}",
+                error.with_cause()
+            ),
+        }
+    }
+    let started = Instant::now();
+    while pool
+        .execute(Kind::Write, async |connection| {
+            work(connection, known).await
+        })
+        .await?
+    {
+        if started.elapsed() >= limit {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Rewrites some robots, or adds some to the search index. Returns whether more may wait.
+async fn work<B: Backend>(
+    connection: &mut Connection<B>,
+    known: &KnownDefinition,
+) -> QueryResult<bool> {
+    let definition = known.get();
+    if rewrite::next(&mut connection.inner).await?.is_some() {
+        connection.begin().await?;
+        let rewritten = rewrite::step(&mut connection.inner, &definition).await;
+        return connection.end(rewritten).await;
+    }
+    let connection = &mut connection.inner;
+    let robots = robots_after(connection, 0, is_unindexed(), INDEX_BATCH).await?;
+    if robots.is_empty() {
+        return Ok(false);
+    }
+    connection.set_search_texts(&definition, &robots).await?;
+    Ok(true)
+}
