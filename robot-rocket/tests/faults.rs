@@ -26,6 +26,8 @@ mod workload;
 
 mod faults {
     #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod commits;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_faults;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_stops;
@@ -146,6 +148,7 @@ fn tests_with_database_servers() -> Vec<Test> {
     let mut tests: Vec<_> = tests_of_kinds![
         database_faults::every_fault_keeps_acknowledged_writes,
         frozen::frozen_database_blocks_no_other_requests,
+        frozen::each_request_ends_within_its_time_limit,
         frozen::server_starts_and_stops_while_database_is_frozen,
         restarts::server_starts_before_its_database,
         restarts::restart_while_idle_is_not_noticed,
@@ -162,6 +165,8 @@ fn tests_with_database_servers() -> Vec<Test> {
     ]
     .collect();
     tests.extend(tests![
+        commits::post_waits_for_a_missing_standby,
+        commits::shutdown_during_commits_keeps_acknowledged_robots,
         database_urls::unreadable_url_is_rejected_and_not_repeated,
         poolers::pooler_without_sessions_is_refused,
         poolers::busy_pooler_without_sessions_is_refused,

@@ -159,7 +159,7 @@ impl Dialect for AsyncPgConnection {
         Ok(())
     }
 
-    /// Reads the result to the end of the statement, which is committed only then.
+    /// Reads the result to its end, which comes after the commit: the first row comes before it.
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         let row = json(&[DraftRow::new(definition, draft)])?;
         let insert = Fragment::new(format!(
