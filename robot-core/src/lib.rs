@@ -44,7 +44,7 @@
 //! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
 //! | back up a file that is in use | [`backup`] |
 //! | restore a backup | [`OpenOptions::restore_backup`] |
-//! | check a catalogue | [`OpenOptions::check`], [`check()`] |
+//! | check a catalogue | [`OpenOptions::check`], [`check()`], [`repair()`] |
 //! | call a catalogue from async code | [`Pending`], [`CatalogueExt::start_add`] and its siblings |
 //! | look up the rules and their messages | [`Violation`], [`ValidDraft`] |
 //! | write a store | [`Catalogue`], whose documentation is the contract, `conformance`, which tests it, and [`Schemes`], which gives it a URL |
@@ -119,7 +119,7 @@ pub use catalogue::{
     ParseSortError, ParseVersionError, Pending, Place, Preparation, Redefinition, Restoration,
     Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
-pub use check::check;
+pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};
 #[cfg(any(feature = "sqlite", feature = "transfer"))]
 pub use files::{OutputError, OutputFile};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use robot_core::{CheckError, CheckReport};
+use robot_core::{CheckError, CheckReport, repair};
 use serde_json::json;
 
 use crate::{
@@ -19,15 +19,16 @@ Examples:
   robot-cli check                              Check ./robots.db, also in use
   robot-cli check --database sqlite://copy.db  Check a backup
   robot-cli check --format json                Print the result for a program
+  robot-cli check --repair                     Also remove values of fields that the catalogue does not have
 
-The file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be \
+Without --repair, the file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be \
 checked.";
 
 /// The exit status if a check failed.
 const PROBLEMS_STATUS: u8 = 3;
 
 /// Checks the catalogue and prints the outcome of each check.
-pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), Failure> {
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "checking");
     let report = context.options.check(&context.database, |robots| {
@@ -35,11 +36,22 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
         interrupt.control_flow()
     });
     drop(progress);
-    let report = report.map_err(|error| match error {
+    let failure = |error| match error {
         CheckError::Open(error) => error.into(),
         CheckError::Catalogue(error) => error.into(),
         _ => interrupt.stopped("; the check is incomplete"),
-    })?;
+    };
+    let mut report = report.map_err(failure)?;
+    if repairs && !report.harmless.is_empty() {
+        let catalogue = context.open_existing()?;
+        let repaired = repair(&*catalogue, |_| interrupt.control_flow()).map_err(failure)?;
+        report.harmless.clear();
+        let _ = writeln!(
+            io::stderr(),
+            "Removed values of fields that the catalogue does not have: {}.",
+            robot_count(repaired)
+        );
+    }
     let printed = print(&report, context.print_format(), context.output);
     let not_printed = printed.err().map(Failure::output);
     let problems = (!report.is_passed()).then(|| {
@@ -69,7 +81,8 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
         rows: rows.collect(),
     };
     let (passed, robots) = (report.is_passed(), json!(report.robots));
-    let after = format!(",\"passed\":{passed},\"robots\":{robots}}}");
+    let harmless = json!(report.harmless);
+    let after = format!(",\"harmless\":{harmless},\"passed\":{passed},\"robots\":{robots}}}");
     // The result is one object.
     let format = match format {
         Format::Ndjson => Format::Json,
@@ -84,6 +97,13 @@ fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
         if !findings.is_empty() {
             line = format!("{line}: {}", findings.join("; "));
         }
+        writeln!(output, "{}", printable(&line))?;
+    }
+    if !report.harmless.is_empty() {
+        let line = format!(
+            "Without effect, removed by --repair: {}",
+            report.harmless.join("; ")
+        );
         writeln!(output, "{}", printable(&line))?;
     }
     let checks = report.findings.iter();

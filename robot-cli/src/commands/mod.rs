@@ -102,7 +102,11 @@ pub(crate) enum Command {
     /// rules of all robots, the order of their names, the last id, and the number of names and robots.
     /// An SQLite file is not changed, and may be in use.
     #[command(after_help = check::EXAMPLES)]
-    Check,
+    Check {
+        /// Remove what is harmless: values of fields that the catalogue does not have
+        #[arg(long)]
+        repair: bool,
+    },
 
     /// Revert the tables of the catalogue to those of an earlier version
     ///
@@ -147,7 +151,7 @@ impl Command {
             Self::Copy(args) => copy::run(&args, matches, context),
             Self::Backup(args) => backup::run(args, context),
             Self::Restore(args) => restore::run(&args, matches, context),
-            Self::Check => check::run(context),
+            Self::Check { repair } => check::run(context, repair),
             Self::Migrate(args) => migrate::run(&args, context),
             Self::Fields(args) => fields::run(args, context),
             Self::Token(command) => token::run(command, context),

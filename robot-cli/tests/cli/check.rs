@@ -63,6 +63,25 @@ fn check_of_good_catalogue_prints_a_line_per_check() {
 }
 
 #[test]
+fn repair_removes_values_that_belong_to_no_field() {
+    let sandbox = Sandbox::with_three_robots();
+    let _ = sandbox.run("fields add maker --type string").success();
+    sandbox.execute(
+        "robots.db",
+        "UPDATE robots SET own = '{\"maker\":\"ACME\",\"old\":7}' WHERE id = 1",
+    );
+    let found =
+        "Without effect, removed by --repair: robot 1: old is not a field of this catalogue\n";
+    contains(
+        &sandbox.stdout("check"),
+        &[found, "No problems found: 3 robots.\n"],
+    );
+    let _ = sandbox.run("check --repair").success();
+    sandbox.prints("check", PASSED);
+    contains(&sandbox.stdout("get 1"), &["ACME"]);
+}
+
+#[test]
 fn check_of_catalogue_in_use_reads_its_log() {
     let sandbox = Sandbox::new();
     let catalogue = sandbox.open("robots.db");

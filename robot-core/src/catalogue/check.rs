@@ -56,6 +56,9 @@ impl Check {
 pub struct CheckReport {
     /// The checks that were made, each with its first findings, for people.
     pub findings: Vec<(Check, Vec<String>)>,
+    /// What has no effect, for people: values of fields that the catalogue does not have. [`repair`](crate::repair)
+    /// removes them.
+    pub harmless: Vec<String>,
     /// The number of robots, if all of them were read.
     pub robots: Option<u64>,
 }

@@ -8,7 +8,7 @@ use crate::catalogue::{CheckError, CheckReport, OpenOptions};
 #[cfg(feature = "sqlite")]
 use crate::{catalogue::url::scheme_of, database::sqlite};
 
-pub use robots::check;
+pub use robots::{check, repair};
 
 impl OpenOptions {
     /// Checks the catalogue of a URL, also while other programs use it. An SQLite file is not changed:

@@ -4,7 +4,8 @@ use std::{cmp::Ordering, ops::ControlFlow};
 
 use crate::{
     catalogue::{
-        Catalogue, Check, CheckError, CheckReport, Error, Pages, Result, check::FINDING_LIMIT,
+        Catalogue, CatalogueExt, Change, Check, CheckError, CheckReport, Error, Pages, Result,
+        Sort, check::FINDING_LIMIT,
     },
     model::{Definition, Draft, Field, Revision, Robot, RobotId, Rule, Violation},
 };
@@ -38,7 +39,7 @@ pub fn check<C: Catalogue + ?Sized>(
     mut next: impl FnMut(u64) -> ControlFlow<()>,
 ) -> Result<CheckReport, CheckError> {
     let definition = catalogue.definition();
-    let (mut rules, mut names) = (Vec::new(), Vec::new());
+    let (mut rules, mut names, mut harmless) = (Vec::new(), Vec::new(), Vec::new());
     let (mut count, mut greatest, mut last) = (0, None, String::new());
     for page in Pages::new(catalogue, "").page_size(PAGE) {
         let page = match page {
@@ -47,15 +48,22 @@ pub fn check<C: Catalogue + ?Sized>(
                 rules.insert(0, cause.to_string());
                 return Ok(CheckReport {
                     findings: vec![(Check::Rules, rules)],
-                    robots: None,
+                    ..CheckReport::default()
                 });
             }
             Err(error) => return Err(error.into()),
         };
         for robot in &page {
             greatest = greatest.max(Some(robot.id()));
-            if rules.len() < FINDING_LIMIT {
-                rules.extend(violations(robot, &definition));
+            if rules.len().max(harmless.len()) < FINDING_LIMIT {
+                for violation in violations(robot, &definition) {
+                    let finding = format!("robot {}: {violation}", robot.id());
+                    if definition.field(violation.field()).is_some() {
+                        rules.push(finding);
+                    } else {
+                        harmless.push(finding);
+                    }
+                }
             }
             let is_behind = match robot.name().cmp(&last) {
                 Ordering::Less => true,
@@ -85,23 +93,66 @@ pub fn check<C: Catalogue + ?Sized>(
             (Check::Names, names),
             (Check::LastId, ids.into_iter().collect()),
         ],
+        harmless,
         robots: Some(count),
     })
 }
 
-/// The messages of the rules that a stored robot violates. It may be older than a rule of the owner.
-fn violations(robot: &Robot, definition: &Definition) -> Vec<String> {
+/// The rules that a stored robot violates. It may be older than a rule of the owner.
+fn violations(robot: &Robot, definition: &Definition) -> Vec<Violation> {
     let Err(rejection) = definition.validate(Draft::from(robot.clone())) else {
         return Vec::new();
     };
     let is_first = definition.revision() == Revision::FIRST;
     let violations = rejection.violations.iter();
-    violations
-        .filter(|violation| is_first || is_of_every_definition(violation))
-        .map(|violation| format!("robot {}: {violation}", robot.id()))
-        .collect()
+    let violations = violations.filter(|one| is_first || is_of_every_definition(one));
+    violations.cloned().collect()
 }
 
 fn is_of_every_definition(violation: &Violation) -> bool {
     violation.rule() == Rule::WrongKind || violation.field() == Field::NAME.name()
+}
+
+/// Removes the values of fields that a catalogue does not have, and returns the number of robots that had any. A
+/// robot that another program changes at the same time may keep them.
+///
+/// `next` is called after each page with the number of robots that were read, and can stop the repair.
+///
+/// # Errors
+/// [`CheckError::Catalogue`] if the store fails, or [`CheckError::Cancelled`].
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use robot_core::{MemoryCatalogue, repair};
+///
+/// assert_eq!(repair(&MemoryCatalogue::new(), |_| ControlFlow::Continue(()))?, 0);
+/// # Ok::<(), robot_core::CheckError>(())
+/// ```
+pub fn repair<C: Catalogue + ?Sized>(
+    catalogue: &C,
+    mut next: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<u64, CheckError> {
+    let definition = catalogue.definition();
+    let (mut count, mut repaired) = (0, 0);
+    for page in Pages::new(catalogue, "").sorted(Sort::BY_ID) {
+        let page = page?;
+        for robot in &page {
+            let Some(kept) = robot.values().without_leftovers(&definition) else {
+                continue;
+            };
+            let change = Change::Update(robot.id(), Some(robot.revision()), kept.into());
+            match catalogue.apply(change) {
+                Err(Error::NotFound(_) | Error::Stale(_)) => {}
+                changed => {
+                    changed?;
+                    repaired += 1;
+                }
+            }
+        }
+        count += page.len() as u64;
+        if next(count).is_break() {
+            return Err(CheckError::Cancelled);
+        }
+    }
+    Ok(repaired)
 }

@@ -77,6 +77,16 @@ impl ValidDraft {
         }
     }
 
+    /// The stored values without those of fields that a definition does not have; `None` if there are none of them.
+    pub(crate) fn without_leftovers(&self, definition: &Definition) -> Option<Self> {
+        let names = self.draft.own.names();
+        let leftovers = names.filter(|name| definition.field(name).is_none());
+        let leftovers: Vec<_> = leftovers.map(str::to_owned).collect();
+        let mut draft = self.draft.clone();
+        leftovers.iter().for_each(|name| draft.own.remove(name));
+        (!leftovers.is_empty()).then(|| Self::from_stored(draft))
+    }
+
     /// The draft, checked by a definition, unless this state of the definition has checked it.
     pub(crate) fn check_again(&self, definition: &Definition) -> Result<Option<Self>, Rejection> {
         if is_checked(self.checked_by, definition) {

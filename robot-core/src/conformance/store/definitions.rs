@@ -7,7 +7,9 @@ use super::{
     own_fields::{OWN, ROWS, add_each, assert_messages, assert_own, define, parse, part, with},
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, Pages, Redefinition, Sort},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, Pages, Redefinition, Sort,
+    },
     conformance::{Case, at_once, cases},
     model::{Definition, Revision, Robot},
 };
@@ -17,6 +19,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     values_exclude_a_definition_or_are_dropped,
     duplicates_exclude_a_unique_field,
     values_stay_unique_while_they_are_defined,
+    changes_are_checked_by_the_present_definition,
     types_and_years_may_be_missing,
     equal_names_are_in_the_order_of_ids,
     own_filters_and_orders_are_paged_and_counted,
@@ -134,6 +137,63 @@ fn values_stay_unique_while_they_are_defined(catalogue: &dyn Catalogue) {
         let found = ok(catalogue.count(&Filter::from(&format!("{round} "))));
         assert_eq!(found, added as u64);
     }
+}
+
+/// Changes that an earlier definition has checked are stored by the present one, or rejected: no value that is
+/// acknowledged is lost.
+fn changes_are_checked_by_the_present_definition(catalogue: &dyn Catalogue) {
+    let document = |kind| {
+        let field = format!(r#""n": {{"type": "{kind}", "index": true}}"#);
+        format!(r#"{{"properties": {{"name": {{"unique": false}}, {field}}}}}"#)
+    };
+    let earlier = define(catalogue, &document("integer"));
+    let robot = ok(catalogue.add(with("a", r#"{"n": 1}"#)));
+    let insert = || {
+        earlier
+            .validate(with("b", r#"{"n": 2}"#))
+            .map(Change::Insert)
+    };
+    let update = |members| {
+        let changes = earlier.validate_patch(part(members), &[]);
+        changes.map(|changes| Change::Update(robot.id(), None, changes))
+    };
+    let replace = || {
+        let draft = earlier.validate(with("c", r#"{"n": 4}"#));
+        draft.map(|draft| Change::Update(robot.id(), None, draft.into()))
+    };
+    let changes = || {
+        let changes = [insert(), update(r#"{"n": 3}"#), replace()];
+        changes.map(|change| change.unwrap_or_else(|rejection| panic!("{rejection}")))
+    };
+    for (definition, message) in [
+        (document("string"), "The n must be a string"),
+        ("{}".to_owned(), "n is not a field of this catalogue"),
+    ] {
+        let mut redefinition = Redefinition::new(parse(&definition));
+        redefinition.drops_values = true;
+        ok(catalogue.define(redefinition));
+        let before = ok(catalogue.list());
+        for change in changes() {
+            assert_messages(catalogue.apply(change.clone()), &[message]);
+            assert_messages(catalogue.apply_all(vec![change]), &[message]);
+        }
+        let pending: Vec<_> = changes()
+            .into_iter()
+            .map(|one| catalogue.start(one))
+            .collect();
+        pending
+            .into_iter()
+            .for_each(|result| assert_messages(result.wait(), &[message]));
+        assert_eq!(ok(catalogue.list()), before);
+    }
+    // What the present definition permits is stored.
+    define(catalogue, &document("integer").replace("integer", "number"));
+    let stored = changes().map(|change| ok(catalogue.apply(change)));
+    assert_own(
+        catalogue,
+        &ok(catalogue.get(stored[0])).unwrap_or(robot),
+        r#"{"n": 2}"#,
+    );
 }
 
 fn types_and_years_may_be_missing(catalogue: &dyn Catalogue) {

@@ -225,6 +225,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn read(&mut self) -> Option<(Position, Wanted)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
             let record = self.records.next()?;
+            // It may have changed since the record before.
+            self.definition = self.catalogue.definition();
             if let Some(metrics) = &self.metrics {
                 metrics.read.increment(1);
             }

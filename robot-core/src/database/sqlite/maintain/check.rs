@@ -37,17 +37,17 @@ pub(crate) fn check(
     if matches!(&findings[..], [(Check::File, found)] if !found.is_empty()) {
         return Ok(CheckReport {
             findings,
-            robots: None,
+            ..CheckReport::default()
         });
     }
     let definition = Arc::new(KnownDefinition::default());
     let catalogue = SqliteCatalogue::reading(file, options, &definition);
     catalogue.refresh()?;
-    let of_robots = crate::check(&catalogue, next)?;
-    findings.extend(of_robots.findings);
+    let mut of_robots = crate::check(&catalogue, next)?;
+    findings.append(&mut of_robots.findings);
     Ok(CheckReport {
         findings,
-        robots: of_robots.robots,
+        ..of_robots
     })
 }
 
