@@ -147,7 +147,7 @@ check_sources() {
     must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper robot-rocket
     must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
     must_have_at_most "" 30
-    must_have_at_most sqlite 60
+    must_have_at_most sqlite 68
     ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
 }
 

@@ -1,15 +1,14 @@
 //! Pool of reading connections, for threads that may block.
 
-use std::{
-    sync::{Condvar, Mutex, PoisonError},
-    time::Instant,
-};
+use std::{io, mem, sync::Arc, time::Instant};
 
 use ::metrics::{Gauge, Histogram, gauge, histogram};
 use diesel::{QueryResult, SqliteConnection};
+use r2d2::{ManageConnection, NopErrorHandler, Pool};
+use scheduled_thread_pool::ScheduledThreadPool;
 
 use super::{connection::Purpose, file::DatabaseFile, reader::Reader};
-use crate::database::{locks::lock, sqlite::errors::classify};
+use crate::database::sqlite::errors::classify;
 use crate::{
     catalogue::{Error, Result},
     metrics::{Counted, STORE_CONNECTIONS_BUSY, STORE_POOL_WAIT},
@@ -18,20 +17,59 @@ use crate::{
 /// A pool of reading connections.
 pub(crate) struct ReaderPool {
     file: DatabaseFile,
-    /// A slot for each connection that may be used: `None` if it is not open. The open ones are at the end.
-    slots: Mutex<Vec<Option<Reader>>>,
-    available: Condvar,
+    slots: Pool<Slots>,
     busy: Gauge,
     wait: Histogram,
+}
+
+/// The right to use a connection. The thread that uses it opens the connection, and gets the error if that fails:
+/// r2d2 would try again until the time limit.
+enum Slot {
+    New,
+    Open(Reader),
+    Closed,
+}
+
+/// Creates and checks the slots of a pool.
+struct Slots;
+
+impl ManageConnection for Slots {
+    type Connection = Slot;
+    type Error = io::Error;
+
+    fn connect(&self) -> io::Result<Slot> {
+        Ok(Slot::New)
+    }
+
+    fn is_valid(&self, slot: &mut Slot) -> io::Result<()> {
+        match slot {
+            Slot::Open(reader) if !reader.is_current() => Err(io::ErrorKind::NotConnected.into()),
+            Slot::Closed => Err(io::ErrorKind::NotConnected.into()),
+            Slot::New | Slot::Open(_) => Ok(()),
+        }
+    }
+
+    /// A closed slot is replaced when the next caller takes it: if it were dropped here, r2d2 would not wake a caller
+    /// that waits.
+    fn has_broken(&self, _: &mut Slot) -> bool {
+        false
+    }
 }
 
 impl ReaderPool {
     /// A pool of up to `connections`, each opened when it is needed.
     pub(crate) fn new(file: &DatabaseFile, connections: u32) -> Self {
+        let slots = Pool::builder()
+            .max_size(connections)
+            .min_idle(Some(0))
+            .idle_timeout(None)
+            .max_lifetime(None)
+            .error_handler(Box::new(NopErrorHandler))
+            .thread_pool(Arc::new(ScheduledThreadPool::new(1)))
+            .build_unchecked(Slots);
         Self {
             file: file.clone(),
-            slots: Mutex::new((0..connections).map(|_| None).collect()),
-            available: Condvar::new(),
+            slots,
             busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => "reads"),
             wait: histogram!(STORE_POOL_WAIT.name),
         }
@@ -42,68 +80,59 @@ impl ReaderPool {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let mut permit = self.acquire()?;
-        let _busy = Counted::new(self.busy.clone());
-        let current = permit.connection.take().filter(Reader::is_current);
-        let opened = current.map_or_else(|| self.file.reader(Purpose::Read), Ok);
-        let mut reader = opened.map_err(Error::unavailable)?;
-        let value = reader.read(query).map_err(classify)?;
-        permit.connection = Some(reader);
-        Ok(value)
-    }
-
-    /// Waits up to the timeout until another connection may be used.
-    fn acquire(&self) -> Result<Permit<'_>> {
-        let started = Instant::now();
-        let (slots, limit) = (lock(&self.slots), self.file.timeout);
-        let waited = self
-            .available
-            .wait_timeout_while(slots, limit, |slots| slots.is_empty());
-        let (mut slots, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (started, limit) = (Instant::now(), self.file.timeout);
+        let slot = self.slots.get_timeout(limit);
         self.wait.record(started.elapsed());
-        let connection = slots.pop().ok_or_else(|| {
+        let mut slot = slot.map_err(|_| {
             let seconds = limit.as_secs_f64();
             Error::unavailable(format!(
                 "other reads have used all connections for {seconds} seconds"
             ))
         })?;
-        Ok(Permit {
-            pool: self,
-            connection,
-        })
+        let _busy = Counted::new(self.busy.clone());
+        let mut reader = match mem::replace(&mut *slot, Slot::Closed) {
+            Slot::Open(reader) => reader,
+            Slot::New | Slot::Closed => {
+                let opened = self.file.reader(Purpose::Read);
+                opened.map_err(Error::unavailable)?
+            }
+        };
+        let value = reader.read(query).map_err(classify)?;
+        *slot = Slot::Open(reader);
+        Ok(value)
     }
 }
 
-/// The right to use a connection until this is dropped.
-struct Permit<'a> {
-    pool: &'a ReaderPool,
-    connection: Option<Reader>,
-}
-
-impl Drop for Permit<'_> {
+impl Drop for ReaderPool {
+    /// Closes the connections, so that the program does not end before: the helper thread may hold r2d2's pool for
+    /// a moment, and the last connection to be closed removes the WAL.
     fn drop(&mut self) {
-        let mut slots = lock(&self.pool.slots);
-        let place = self.connection.as_ref().map_or(0, |_| slots.len());
-        slots.insert(place, self.connection.take());
-        drop(slots);
-        self.pool.available.notify_one();
+        while let Some(mut slot) = self.slots.try_get() {
+            *slot = Slot::Closed;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{path::Path, sync::mpsc, thread, time::Duration};
+
     use diesel::{RunQueryDsl, connection::SimpleConnection, dsl::sql, result::Error::NotFound};
 
     use super::*;
     use crate::catalogue::OpenOptions;
 
+    fn pool(folder: &Path, connections: u32) -> ReaderPool {
+        let url = format!("sqlite://{}/robots.db", folder.display());
+        drop(crate::open(&url).unwrap());
+        let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
+        ReaderPool::new(&file, connections)
+    }
+
     #[test]
     fn open_connection_is_used_after_another_one_was_closed() {
         let folder = tempfile::tempdir().unwrap();
-        let url = format!("sqlite://{}/robots.db", folder.path().display());
-        drop(crate::open(&url).unwrap());
-        let file = DatabaseFile::from_url(&url, &OpenOptions::default()).unwrap();
-        let pool = ReaderPool::new(&file, 2);
+        let pool = pool(folder.path(), 2);
         let failed = pool.read(|_| {
             let marked = pool.read(|other| other.batch_execute("PRAGMA cache_size = 77"));
             marked.unwrap();
@@ -114,5 +143,25 @@ mod tests {
             sql::<diesel::sql_types::Integer>("PRAGMA cache_size").get_result::<i32>(connection)
         });
         assert_eq!(size.unwrap(), 77);
+    }
+
+    #[test]
+    fn waiting_read_gets_the_slot_of_a_failed_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = pool(folder.path(), 1);
+        let (started, has_started) = mpsc::channel();
+        thread::scope(|scope| {
+            let failing = scope.spawn(|| {
+                pool.read(|_| {
+                    started.send(()).unwrap();
+                    // Long enough for the other read to wait.
+                    thread::sleep(Duration::from_millis(200));
+                    Err::<(), _>(NotFound)
+                })
+            });
+            has_started.recv().unwrap();
+            pool.read(|_| Ok(())).unwrap();
+            assert!(failing.join().unwrap().is_err());
+        });
     }
 }
