@@ -126,6 +126,17 @@ must_not_depend() {
     [ -z "$found" ] || fail "$package must not depend on: $found"
 }
 
+# Fails unless the package $1, with all features, itself depends on the others (by an edge of the kind $2).
+must_depend() {
+    local package=$1 kind=$2 found name
+    shift 2
+    found=$(cargo tree --quiet --locked --package "$package" --all-features --edges "$kind" --depth 1 --prefix none \
+        --format '{p}' | cut -d' ' -f1)
+    for name; do
+        grep -Fqx "$name" <<<"$found" || fail "$package must depend on $name, which the owner's card names."
+    done
+}
+
 # Fails if the package robot-core with the features $1 and its dependencies are more than $2 packages.
 must_have_at_most() {
     local count
@@ -138,6 +149,11 @@ must_have_at_most() {
 check_sources() {
     step "Format"
     cargo fmt --all --check
+
+    step "Packages of the owner's card"
+    must_depend robot-core normal serde serde_json thiserror diesel diesel_migrations r2d2
+    must_depend robot-rocket normal rocket
+    must_depend robot-core dev criterion
 
     step "Dependencies point one way"
     must_not_depend robot-core http,sqlite tokio
