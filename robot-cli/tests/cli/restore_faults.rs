@@ -148,6 +148,22 @@ fn killed_restore_keeps_the_old_catalogue() {
     at_each_call("signal=KILL");
 }
 
+/// The WAL of the old catalogue is renamed after it.
+#[test]
+fn repeated_restore_keeps_the_old_catalogue_with_its_wal() {
+    for number in 1.. {
+        let sandbox = crashed();
+        if restore_with(&sandbox, "signal=KILL", "rename", number).is_none() {
+            assert!(number > 2, "the WAL was not renamed");
+            break;
+        }
+        let _ = sandbox.run(REPLACE).success();
+        assert_eq!(count(&sandbox, "robots.db"), 3);
+        let replaced = count(&sandbox, "robots.db.replaced-1");
+        assert_eq!(replaced, 4, "killed at rename {number}");
+    }
+}
+
 #[test]
 fn failed_call_keeps_the_old_catalogue() {
     at_each_call("error=EIO");

@@ -139,7 +139,7 @@ fn rename(path: &Path, lock: Option<&File>) -> io::Result<Option<PathBuf>> {
     if lock.is_none() && exists(path) {
         return Err(io::ErrorKind::AlreadyExists.into());
     }
-    let renamed = free_name(path);
+    let renamed = new_name(path);
     for suffix in ["", LOGS[0], LOGS[1]] {
         match fs::rename(with_suffix(path, suffix), with_suffix(&renamed, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -148,21 +148,45 @@ fn rename(path: &Path, lock: Option<&File>) -> io::Result<Option<PathBuf>> {
     }
     // SQLite builds it again.
     let _ = fs::remove_file(with_suffix(path, SHARED_MEMORY));
-    Ok(lock.map(|_| renamed))
+    Ok(exists(&renamed).then_some(renamed))
 }
 
 /// The first of `robots.db.replaced-1`, `robots.db.replaced-2` and so on that no file has, with its
-/// sidecar files.
-fn free_name(path: &Path) -> PathBuf {
+/// sidecar files. Or the last one before it, if a restoration that was killed has renamed it without its WAL.
+fn new_name(path: &Path) -> PathBuf {
+    let mut without_log = None;
     let mut number = 1_u64;
     loop {
         let name = with_suffix(path, &format!(".replaced-{number}"));
         let mut sidecars = SIDECARS.iter().map(|suffix| with_suffix(&name, suffix));
         if !exists(&name) && !sidecars.any(|sidecar| exists(&sidecar)) {
-            return name;
+            return without_log.unwrap_or(name);
+        }
+        if has_lost_log(path, &name) {
+            without_log = Some(name);
         }
         number += 1;
     }
+}
+
+/// Whether a catalogue has been renamed, but not its WAL or journal, which is older than the new name.
+#[cfg(unix)]
+fn has_lost_log(path: &Path, renamed: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let is_older = |log: PathBuf| match (fs::metadata(log), fs::metadata(renamed)) {
+        (Ok(log), Ok(renamed)) => {
+            (log.mtime(), log.mtime_nsec()) <= (renamed.ctime(), renamed.ctime_nsec())
+        }
+        _ => false,
+    };
+    !exists(path)
+        && !LOGS.iter().any(|log| exists(&with_suffix(renamed, log)))
+        && LOGS.iter().any(|log| is_older(with_suffix(path, log)))
+}
+
+#[cfg(not(unix))]
+fn has_lost_log(_: &Path, _: &Path) -> bool {
+    false
 }
 
 fn exists(path: &Path) -> bool {
