@@ -146,6 +146,7 @@ fn tests_with_database_servers() -> Vec<Test> {
     let mut tests: Vec<_> = tests_of_kinds![
         database_faults::every_fault_keeps_acknowledged_writes,
         frozen::frozen_database_blocks_no_other_requests,
+        frozen::each_request_ends_within_its_time_limit,
         frozen::server_starts_and_stops_while_database_is_frozen,
         restarts::server_starts_before_its_database,
         restarts::restart_while_idle_is_not_noticed,

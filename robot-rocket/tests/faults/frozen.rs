@@ -29,6 +29,28 @@ const CONNECTIONS: usize = 8;
 const READ_LIMIT: Duration = Duration::from_secs(8);
 const WRITE_LIMIT: Duration = Duration::from_secs(8);
 
+/// The requests of the table "Time limits" in `operations/cluster.md`, with a number in place of each `#`. Those with other
+/// limits than reads and writes are checked by [`assert_health_without_database`].
+const REQUESTS: [(&str, &str, &str); 8] = [
+    ("GET", "/v1/robots/1", ""),
+    ("POST", "/v1/robots", ROBOT),
+    ("GET", "/v1/robots?limit=3", ""),
+    ("GET", "/v1/robots?limit=3&sort=-year&count=true", ""),
+    ("GET", "/v1/robots?limit=3&q=robot", ""),
+    ("GET", "/v1/robots/summary", ""),
+    ("POST", "/v1/robots/import?format=ndjson&atomic=true", ROBOT),
+    (
+        "PUT",
+        "/v1/definition",
+        r##"{"title":"#","properties":{"n":{"type":"integer"}}}"##,
+    ),
+];
+
+const ROBOT: &str = r##"{"name":"robot #","type":"droid","year":1977}"##;
+
+/// The time of a slow statement: longer than requests wait for a server that hangs.
+const SLOW: Duration = Duration::from_secs(6);
+
 /// Three times what a check of the health may take.
 const HEALTH_LIMIT: Duration = Duration::from_secs(3);
 
@@ -233,5 +255,61 @@ fn stop_with_requests_in_progress(server: Server) {
         thread::sleep(Duration::from_millis(300));
         let (status, log) = server.stop("TERM");
         assert!(status.success(), "{status}: {log}");
+    });
+}
+
+/// Each request finds a connection that hangs.
+pub(crate) fn each_request_ends_within_its_time_limit(run: &Run, kind: Kind) {
+    run.repeat(1, |_| {
+        let database = DatabaseServer::new(kind);
+        let folder = tempfile::tempdir().unwrap();
+        let server = start(folder.path(), &database, free_address());
+        let mut number = 0;
+        let mut call = |(method, target, body): (&str, &str, &str)| {
+            number += 1;
+            let sent = Instant::now();
+            let body = body.replace('#', &number.to_string());
+            let answer = server.call(method, target, &body);
+            (answer.status, sent.elapsed(), answer.text())
+        };
+        assert_eq!(call(("POST", "/v1/robots", ROBOT)).0, 201);
+        for request in REQUESTS {
+            let (status, _, text) = call(request);
+            assert!(status < 300, "{request:?}: {text}");
+            database.freeze();
+            let (status, took, text) = call(request);
+            database.resume();
+            assert!(matches!(status, 500 | 503), "{request:?}: {text}");
+            println!("{kind:?}: {request:?} got {status} after {took:?}");
+            assert!(took < WRITE_LIMIT, "{request:?} took {took:?}");
+            wait_until_available(&server);
+            wait_for("a write succeeds", Duration::from_secs(20), || {
+                call(("POST", "/v1/robots", ROBOT)).0 == 201
+            });
+        }
+        slow_down(&database);
+        let (method, target, body) = REQUESTS[6];
+        let (status, took, text) = call((method, target, &body.replace("robot", "slow")));
+        assert_eq!(status, 200, "{text}");
+        assert!(took >= SLOW, "{took:?}");
+    });
+}
+
+/// Makes an insert of a robot whose name begins with "slow" take this time.
+fn slow_down(database: &DatabaseServer) {
+    let mut run = database.kind.connect(&database.url);
+    let seconds = SLOW.as_secs();
+    let trigger = "CREATE TRIGGER slow BEFORE INSERT ON robots FOR EACH ROW";
+    run(match database.kind {
+        Kind::Postgres => "SET default_transaction_read_only = off",
+        Kind::Mariadb => "SET SESSION TRANSACTION READ WRITE",
+    });
+    run(&match database.kind {
+        Kind::Postgres => format!(
+            "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+                 'BEGIN PERFORM pg_sleep({seconds}); RETURN NEW; END';
+             {trigger} WHEN (NEW.name LIKE 'slow%') EXECUTE FUNCTION slow()"
+        ),
+        Kind::Mariadb => format!("{trigger} DO IF(NEW.name LIKE 'slow%', SLEEP({seconds}), 0)"),
     });
 }

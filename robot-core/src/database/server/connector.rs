@@ -135,6 +135,11 @@ impl<B: Backend> Connector<B> {
         }
     }
 
+    /// Waits until the server accepts or rejects a new connection.
+    pub(super) async fn probe(&self) {
+        let _ = B::connect(&self.url).await;
+    }
+
     /// Checks the database and brings its tables up to date, once.
     async fn prepare(&self) -> Result<(), MigrationError> {
         self.prepared

@@ -47,6 +47,11 @@ impl Kind {
         matches!(self, Self::LookupBatch | Self::ChangeBatch)
     }
 
+    /// Whether statements take no longer than the timeout of the catalogue.
+    pub(super) fn is_limited_by_timeout(self) -> bool {
+        !matches!(self, Self::Scan | Self::Write)
+    }
+
     /// Whether a connection must be left for others.
     pub(super) fn may_take_long(self) -> bool {
         !self.is_batch() && self != Self::Page

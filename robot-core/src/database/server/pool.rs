@@ -4,6 +4,7 @@
 use std::{
     future::Future,
     hash::{BuildHasher, RandomState},
+    pin::pin,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -54,6 +55,10 @@ const REPLACEMENT_AGE: Duration = Duration::from_secs(1);
 /// How long a connection that is not needed stays open. Shorter, and programs that are idle for a while
 /// connect again; longer, and the server keeps connections that were needed once.
 const IDLE_LIMIT: Duration = Duration::from_secs(300);
+
+/// How long a server may take to answer on another connection while statements that may take long are executed. Shorter,
+/// and these fail on a server that is overloaded; longer, and requests wait longer for one that hangs.
+const PROBE_LIMIT: Duration = Duration::from_secs(1);
 
 pub(super) struct Pool<B: Backend> {
     pub(super) connector: Arc<Connector<B>>,
@@ -185,7 +190,7 @@ impl<B: Backend> Pool<B> {
                 statements.execute(&mut connection).await
             };
             let measurement = self.metrics.begin(items, submitted.elapsed());
-            let result = timeout(kind.limit(limit), limited).await;
+            let result = self.wait(kind, limited).await;
             drop(measurement);
             let result = self.keep_or_close(connection, kind, result).await;
             if matches!(kind, Kind::Change | Kind::ChangeBatch) {
@@ -209,6 +214,32 @@ impl<B: Backend> Pool<B> {
             lease = self.lease(kind, submitted).await?;
             lease.items = items;
             attempts += 1;
+        }
+    }
+
+    /// Waits for statements until their time is up. Those that may take long also fail if the server hangs: every
+    /// time that the timeout has passed, it must answer on another connection.
+    async fn wait<T>(&self, kind: Kind, statements: impl Future<Output = T>) -> Result<T, Elapsed> {
+        let limit = self.connector.timeout;
+        let mut statements = pin!(timeout(kind.limit(limit), statements));
+        loop {
+            match timeout(limit, &mut statements).await {
+                Ok(result) => return result,
+                Err(_) if kind.is_limited_by_timeout() => return statements.await,
+                Err(_) => timeout(PROBE_LIMIT, self.probe()).await?,
+            }
+        }
+    }
+
+    /// Waits until the server answers on another connection, also by an error.
+    async fn probe(&self) {
+        match self.take_idle() {
+            Some(mut idle) => {
+                if idle.inner.batch("SELECT 1").await.is_ok() {
+                    self.keep(idle);
+                }
+            }
+            None => self.connector.probe().await,
         }
     }
 
