@@ -48,18 +48,21 @@ impl Backend for AsyncPgConnection {
         let settings = sql::<(Text, Text)>(
             "SELECT current_setting('server_encoding'), current_setting('fsync')",
         );
-        let settings = settings.get_result(&mut connection).await?;
-        let (encoding, fsync): (String, String) = settings;
-        if encoding != "UTF8" {
-            return Err(ConnectError(
-                ConnectFailure::Refused,
-                format!("the encoding of the database is {encoding}, which cannot hold every name"),
-            ));
-        }
-        if fsync == "off" {
-            tracing::warn!(
-                "the database server has fsync = off: a power cut may lose acknowledged writes"
-            );
+        let settings: Vec<(String, String)> = settings.load(&mut connection).await?;
+        for (encoding, fsync) in settings {
+            if encoding != "UTF8" {
+                return Err(ConnectError(
+                    ConnectFailure::Refused,
+                    format!(
+                        "the encoding of the database is {encoding}, which cannot hold every name"
+                    ),
+                ));
+            }
+            if fsync == "off" {
+                tracing::warn!(
+                    "the database server has fsync = off: a power cut may lose acknowledged writes"
+                );
+            }
         }
         Ok(connection)
     }

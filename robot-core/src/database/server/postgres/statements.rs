@@ -7,6 +7,7 @@ use std::{
 
 use diesel::{
     QueryResult,
+    result::Error::NotFound,
     sql_types::{BigInt, Nullable},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
@@ -89,11 +90,12 @@ impl Dialect for AsyncPgConnection {
     }
 
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
+        let insert = diesel::insert_into(robots::table)
             .values(DraftRow::new(definition, draft))
-            .returning(robots::id)
-            .get_result(self)
-            .await
+            .returning(robots::id);
+        // To the end, which comes after the commit: the first row comes before it.
+        let ids = insert.load(self).await?;
+        ids.into_iter().next().ok_or(NotFound)
     }
 
     const POSITION: &str = "strpos";
