@@ -17,7 +17,9 @@
 #   servers.sh tls DIR CERTIFICATE KEY      starts a server again, with TLS for clients that ask for it
 #   servers.sh without-tls DIR              starts it again without TLS
 #   servers.sh pid DIR                      prints the id of the server's main process
-#   servers.sh signal NAME DIR              sends KILL, STOP, CONT or TERM to all its processes
+#   servers.sh signal NAME DIR              sends KILL, STOP, CONT, TERM or QUIT to all its processes;
+#                                           waits until they have ended after KILL and QUIT
+#   servers.sh sql DIR STATEMENT            runs a statement as PostgreSQL's superuser, and prints the rows
 #   servers.sh stop DIR                     stops what runs in DIR, or in folders of it
 #
 # User, password and database are `robots`. The user is no superuser, but may create schemas
@@ -297,9 +299,10 @@ run() {
     "without-tls 2") set -- "$(realpath -m "$2")" ;;
     "tls 4") set -- "$(realpath -m "$2")" "$(realpath "$3")" "$(realpath "$4")" ;;
     "signal 3")
-        [[ $2 =~ ^(KILL|STOP|CONT|TERM)$ ]] || usage
+        [[ $2 =~ ^(KILL|STOP|CONT|TERM|QUIT)$ ]] || usage
         set -- "$2" "$(realpath -m "$3")"
         ;;
+    "sql 3") set -- "$(realpath -m "$2")" "$3" ;;
     "watch 5") shift ;;
     *) usage ;;
     esac
@@ -318,6 +321,10 @@ run() {
         case "$command $1" in
         pid*) echo "$main" ;;
         "signal KILL") kill_all "$dir" ;;
+        "signal QUIT")
+            signal QUIT "$dir"
+            while main "$dir" >/dev/null; do sleep 0.05; done
+            ;;
         *) signal "$1" "$dir" ;;
         esac
         ;;

@@ -26,6 +26,8 @@ mod workload;
 
 mod faults {
     #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod commits;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_faults;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_stops;
@@ -163,6 +165,8 @@ fn tests_with_database_servers() -> Vec<Test> {
     ]
     .collect();
     tests.extend(tests![
+        commits::post_waits_for_a_missing_standby,
+        commits::shutdown_during_commits_keeps_acknowledged_robots,
         database_urls::unreadable_url_is_rejected_and_not_repeated,
         poolers::pooler_without_sessions_is_refused,
         poolers::busy_pooler_without_sessions_is_refused,

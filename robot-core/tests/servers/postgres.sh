@@ -57,6 +57,11 @@ ask() {
         --dbname="$(superuser "$1") dbname=postgres" --command="$2"
 }
 
+sql() {
+    choose postgres
+    ask "$@"
+}
+
 # Nothing is synced while a server is created, which saves seconds.
 create_postgres() {
     local dir=$1 icu=()

@@ -123,6 +123,16 @@ impl DatabaseServer {
         self.signal("KILL");
     }
 
+    /// Ends the server at once. It says so to its clients.
+    pub(crate) fn shut_down_immediately(&self) {
+        self.signal("QUIT");
+    }
+
+    /// Runs a statement as PostgreSQL's superuser, and returns the lines of its result.
+    pub(crate) fn sql(&self, statement: &str) -> Vec<String> {
+        self.folder.run(&["sql", "server", statement])
+    }
+
     /// Suspends all threads of the server, as if it hung, and waits until they are.
     pub(crate) fn freeze(&self) {
         self.signal("STOP");

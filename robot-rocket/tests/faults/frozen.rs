@@ -46,7 +46,7 @@ const REQUESTS: [(&str, &str, &str); 8] = [
     ),
 ];
 
-const ROBOT: &str = r##"{"name":"robot #","type":"droid","year":1977}"##;
+const ROBOT: &str = r#"{"name":"robot #","type":"droid","year":1977}"#;
 
 /// The time of a slow statement: longer than requests wait for a server that hangs.
 const SLOW: Duration = Duration::from_secs(6);
