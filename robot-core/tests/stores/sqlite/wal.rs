@@ -29,7 +29,6 @@ fn log_is_shortened_when_a_long_reader_ends() {
             .unwrap()
             .len()
     };
-    let started = Instant::now();
     let mut number = 0;
     while length() <= LIMIT {
         let mut writes = Vec::new();
@@ -39,7 +38,7 @@ fn log_is_shortened_when_a_long_reader_ends() {
             writes.push(catalogue.start_add(draft(&name)));
         }
         assert!(writes.into_iter().all(|write| write.wait().is_ok()));
-        assert!(started.elapsed() < Duration::from_secs(120));
+        assert!(number < 500_000, "{}", length());
     }
     reader.batch_execute("COMMIT").unwrap();
     let ended = Instant::now();

@@ -103,6 +103,16 @@ impl ReaderPool {
     }
 }
 
+impl Drop for ReaderPool {
+    /// Closes the connections, so that the program does not end before: the helper thread may hold r2d2's pool for
+    /// a moment, and the last connection to be closed removes the WAL.
+    fn drop(&mut self) {
+        while let Some(mut slot) = self.slots.try_get() {
+            *slot = Slot::Closed;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::{path::Path, sync::mpsc, thread, time::Duration};
