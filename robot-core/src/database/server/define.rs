@@ -37,8 +37,8 @@ use crate::{
 /// wait for longer; shorter, and it is repeated more often.
 pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long such a change is repeated. Shorter, and a long transaction of another program makes it fail; longer, and
-/// the client that wants the change waits for longer.
+/// How long such a change may wait in all, and the creation of an index that blocks nobody. Shorter, and a long
+/// transaction of another program makes it fail; longer, and the client that wants the change waits for longer.
 pub(super) const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The pause before such a change is repeated, in which the others go on.
@@ -51,27 +51,23 @@ const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// programs for longer; more, and changes wait longer for the rows.
 const INDEX_BATCH: i64 = 1000;
 
-/// Repetition of statements that could not get a lock.
-pub(super) struct Patience(Instant);
+/// The attempts that are left for statements that could not get a lock.
+pub(super) struct Patience(u128);
 
 impl Patience {
     pub(super) fn new() -> Self {
-        Self(Instant::now())
+        Self(LOCK_PATIENCE.as_millis() / LOCK_LIMIT.as_millis())
     }
 
     /// Whether a statement is repeated after an error: after a pause, if the error is that of a lock.
-    pub(super) async fn is_repeated(&self, error: &DieselError) -> bool {
+    pub(super) async fn is_repeated(&mut self, error: &DieselError) -> bool {
         let is_lock = matches!(meaning(error), Some(Meaning::Busy | Meaning::Conflict));
-        is_lock && self.pause().await
-    }
-
-    /// A pause; `false` if there have been enough.
-    async fn pause(&self) -> bool {
-        let is_left = self.0.elapsed() < LOCK_PATIENCE;
-        if is_left {
+        let is_repeated = is_lock && self.0 > 0;
+        if is_repeated {
+            self.0 -= 1;
             sleep(LOCK_PAUSE).await;
         }
-        is_left
+        is_repeated
     }
 }
 
@@ -80,7 +76,7 @@ pub(super) async fn batch_patiently<C: Execute>(
     connection: &mut C,
     statement: &str,
 ) -> QueryResult<()> {
-    let patience = Patience::new();
+    let mut patience = Patience::new();
     loop {
         match reported(statement, connection.batch(statement)).await {
             Err(error) if patience.is_repeated(&error).await => {}
@@ -103,11 +99,12 @@ pub(super) async fn reported<T>(statement: &str, work: impl Future<Output = T>) 
 
 /// Locks out other processes that change tables or the definition.
 async fn lock_tables<B: Backend>(connection: &mut B) -> QueryResult<()> {
-    let patience = Patience::new();
+    let started = Instant::now();
     while connection.texts(B::TABLE_LOCK.0).await? != ["1"] {
-        if !patience.pause().await {
+        if started.elapsed() > LOCK_PATIENCE {
             return Err(wrap(Error::unavailable(MIGRATING)));
         }
+        sleep(LOCK_PAUSE).await;
     }
     Ok(())
 }
@@ -126,7 +123,6 @@ pub(super) async fn define<B: Backend>(
     has_leftovers: &AtomicBool,
 ) -> QueryResult<Definition> {
     lock_tables(&mut connection.inner).await?;
-    has_leftovers.store(true, Ordering::Relaxed);
     let defined = define_step_by_step(connection, redefinition).await;
     let inner = &mut connection.inner;
     let cleaned = match &defined {
@@ -136,7 +132,9 @@ pub(super) async fn define<B: Backend>(
             Err(error) => Err(error),
         },
     };
-    has_leftovers.store(cleaned.is_err(), Ordering::Relaxed);
+    if cleaned.is_err() {
+        has_leftovers.store(true, Ordering::Relaxed);
+    }
     unlock_tables(connection).await;
     defined
 }
@@ -145,7 +143,7 @@ async fn define_step_by_step<B: Backend>(
     connection: &mut Connection<B>,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let patience = Patience::new();
+    let mut patience = Patience::new();
     // What an earlier change has left could reject values, or take the place of new indexes.
     let present = define::read(&mut connection.inner).await?;
     while let Err(error) = define::drop_indexes(&mut connection.inner, &present).await {
@@ -154,7 +152,7 @@ async fn define_step_by_step<B: Backend>(
         }
     }
     let present = define::prepare(&mut connection.inner, redefinition).await?;
-    let patience = Patience::new();
+    let mut patience = Patience::new();
     loop {
         connection.begin().await?;
         let stored = store(&mut connection.inner, redefinition, &present).await;

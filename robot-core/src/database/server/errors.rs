@@ -58,6 +58,9 @@ const MESSAGES: &[(&str, Meaning)] = &[
     ("Got error 28 ", Meaning::DiskFull),
     ("errno: 28 ", Meaning::DiskFull),
     ("errno: 122 ", Meaning::DiskFull),
+    // MariaDB's and MySQL's 1053, and MariaDB's 1927: perhaps during a commit.
+    ("Server shutdown in progress", Meaning::Unknown),
+    ("Connection was killed", Meaning::Unknown),
     // MariaDB's 1317, as 1180.
     ("Query execution was interrupted", Meaning::Unknown),
 ];

@@ -3,7 +3,7 @@
 use std::{
     cell::Cell,
     io,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -243,8 +243,11 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         let connector = &self.pool.connector;
         let defined = self.execute(Kind::Define, async |connection| {
             define(connection, &redefinition, &connector.has_leftovers).await
-        })?;
-        connector.definition.set(Arc::new(defined));
+        });
+        let defined = defined.inspect_err(|_| {
+            connector.has_leftovers.store(true, Ordering::Relaxed);
+        });
+        connector.definition.set(Arc::new(defined?));
         Ok(self.definition())
     }
 

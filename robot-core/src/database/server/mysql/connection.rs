@@ -51,7 +51,7 @@ impl Backend for AsyncMysqlConnection {
          WHERE collation_name IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')",
         );
         if collations.await?.is_empty() {
-            let message = "the server is too old to distinguish all names; it must be MariaDB 10.5 or MySQL \
+            let message = "the server is too old to distinguish all names; it must be MariaDB 10.6 or MySQL \
                        8.0.17, or later";
             return Err(ConnectError(ConnectFailure::Refused, message.to_owned()));
         }
