@@ -99,6 +99,10 @@ impl ValidDraft {
         &self.0.own
     }
 
+    pub(super) fn size(&self) -> usize {
+        self.0.size()
+    }
+
     /// The value of a field, except for the id and the revision. A value of another kind than the field's,
     /// which was stored before the field was defined, is none.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
