@@ -22,9 +22,12 @@ use crate::{
 /// read at the same time need more memory.
 const PAGE_SIZE: usize = 1024;
 
-/// Number of bytes after which a page ends. Lower, and pages of a `limit` are read twice more often; higher, and
-/// each client that reads slowly keeps more memory.
-const PAGE_BYTES: usize = 128 * 1024;
+/// Number of bytes after which a page ends. Lower, and lists of large robots take more queries; higher, and each client
+/// that reads slowly keeps more memory.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// The same for the first page of a `limit`. Lower, and more of them are read twice: see [`page`].
+const FIRST_PAGE_BYTES: usize = 128 * 1024;
 
 /// Size at which a piece is full, in bytes, if its texts are longer in JSON than in the catalogue. Lower, and pages
 /// are split; higher, and each client that reads slowly keeps more memory.
@@ -78,8 +81,9 @@ pub(super) fn page<T: PageItem + 'static>(
 ) -> Result<(Response, Option<Cursor>)> {
     let sort = pages.cursor.sort();
     // One more than is returned shows whether there is a next page.
-    let mut walk = pages.page_size(limit + 1).max_bytes(PAGE_BYTES);
+    let mut walk = pages.page_size(limit + 1).max_bytes(FIRST_PAGE_BYTES);
     let mut page = walk.next().transpose()?.unwrap_or_default();
+    walk = walk.max_bytes(PAGE_BYTES);
     let mut pages = walk.clone();
     let (mut first, mut ids, mut place) = (None, Vec::new(), None);
     let has_next = loop {
