@@ -200,6 +200,11 @@ pub struct Rejection {
 }
 
 impl Rejection {
+    #[cfg(feature = "transfer")]
+    pub(crate) fn size(&self) -> usize {
+        self.draft.size()
+    }
+
     /// The value of a field, if it violates no rule.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
         let value = self.draft.value(field);

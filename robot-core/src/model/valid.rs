@@ -99,7 +99,7 @@ impl ValidDraft {
         &self.0.own
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.0.size()
     }
 
@@ -209,6 +209,11 @@ impl ValidChanges {
     /// Whether own values that the changes do not have are removed.
     pub(crate) fn replaces_own(&self) -> bool {
         self.replaces_own
+    }
+
+    #[cfg(feature = "transfer")]
+    pub(crate) fn size(&self) -> usize {
+        self.draft.size()
     }
 
     /// How the own values change.
