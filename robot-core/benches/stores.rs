@@ -60,6 +60,7 @@ fn page<'a>(filter: &'a Filter, cursor: &'a Cursor) -> PageRequest<'a> {
         filter,
         cursor,
         limit: 1000,
+        max_bytes: usize::MAX,
     }
 }
 

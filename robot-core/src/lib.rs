@@ -115,9 +115,9 @@ pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
     CheckReport, Comparison, Condition, Cursor, DefinitionConflict, EarlierVersion, Error,
-    FieldFilter, Filter, OpenError, OpenFn, OpenOptions, PageRequest, Pages, ParseCursorError,
-    ParseSortError, ParseVersionError, Pending, Place, Preparation, Redefinition, Restoration,
-    Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
+    FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages,
+    ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation, Redefinition,
+    Restoration, Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

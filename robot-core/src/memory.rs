@@ -9,8 +9,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, DefinitionConflict, Error, Filter, PageRequest, Pending, Redefinition,
-        Restoration, Result,
+        Catalogue, Change, DefinitionConflict, Error, Filter, Page, PageRequest, Pending,
+        Redefinition, Restoration, Result,
     },
     model::{
         Definition, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidChanges,
@@ -153,21 +153,20 @@ impl Robots {
     }
 
     /// What `read` returns for each robot of a page.
-    fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Vec<T> {
+    fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Page<T> {
+        let room = request.room();
         let matcher = request.filter.matcher();
         let by_name = request.cursor.ascending_name();
         if let Some((name, id)) = by_name.filter(|_| request.filter.ids().is_none()) {
             let after = (name.to_owned(), id.unwrap_or(RobotId::GREATEST));
-            return self
-                .by_name
-                .range((Bound::Excluded(after), Bound::Unbounded))
-                .filter(|(_, robot)| matcher.matches(robot))
-                .take(request.limit)
-                .map(|(_, robot)| read(robot))
-                .collect();
+            let range = (Bound::Excluded(after), Bound::Unbounded);
+            let robots = self.by_name.range(range).map(|(_, robot)| &**robot);
+            return room
+                .first(robots.filter(|robot| matcher.matches(robot)))
+                .map(read);
         }
-        let page = request.sorted(self.matching(request.filter));
-        page.into_iter().map(read).collect()
+        let robots = request.sorted(self.matching(request.filter));
+        room.first(robots.into_iter()).map(read)
     }
 
     /// The robots that meet a filter.
@@ -283,11 +282,15 @@ impl Catalogue for MemoryCatalogue {
         Ok(robot)
     }
 
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         Ok(self.read().page(request, Robot::clone))
     }
 
-    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
+        let request = PageRequest {
+            max_bytes: usize::MAX,
+            ..request
+        };
         let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
         Ok(self.read().page(request, entry))
     }

@@ -1,15 +1,21 @@
 //! Bodies of requests, read from the connection or from Rocket.
 
-use std::time::Instant;
+use std::{mem, pin::pin, time::Instant};
 
 use bytes::Bytes;
-use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, stream::BoxStream};
+use futures_util::{
+    FutureExt, Stream, StreamExt, TryStreamExt,
+    future::{Either, select},
+    stream::BoxStream,
+};
 use robot_core::http::{BodyError, BodyTimer};
 use rocket::tokio::{sync::mpsc, time::timeout};
 
+use crate::import_client::ImportClient;
+
 /// Size from which a piece of a streamed body is passed on, in bytes. Lower, and an import switches threads
 /// more often; higher, and each import uses more memory.
-const PIECE: usize = 64 * 1024;
+const PIECE: usize = 32 * 1024;
 
 /// The body of a request.
 pub(crate) struct RequestBody<'a> {
@@ -72,19 +78,42 @@ impl<'a> RequestBody<'a> {
         Ok(bytes)
     }
 
-    /// Sends the body in pieces until its end, an error, or the receiver is dropped.
+    /// Sends the body in pieces until its end, an error, or the receiver is dropped. Until a thread receives them, they
+    /// are full, so that their number limits their bytes. If the import is ended in favour of another one, its client is
+    /// too slow.
     pub(crate) async fn send_pieces(
         &mut self,
         mut timer: BodyTimer,
         receiver: mpsc::Sender<Result<Vec<u8>, BodyError>>,
+        client: &ImportClient,
     ) {
+        let mut buffered = Vec::new();
         loop {
             let started = Instant::now();
-            let piece = timeout(timer.next_timeout(), self.read_piece()).await;
-            let piece = piece.unwrap_or(Err(BodyError::TooSlow));
-            timer.record(started.elapsed(), piece.as_ref().map_or(0, Vec::len));
-            let is_last = piece.as_ref().map_or(true, Vec::is_empty);
-            if receiver.send(piece).await.is_err() || is_last {
+            client.start_waiting();
+            let read = pin!(timeout(timer.next_timeout(), self.read_piece()));
+            let mut piece = match select(read, pin!(client.ended.cancelled())).await {
+                Either::Left((Ok(piece), _)) => piece,
+                _ => Err(BodyError::TooSlow),
+            };
+            let size = piece.as_ref().map_or(0, Vec::len);
+            timer.record(started.elapsed(), size);
+            client.received(size);
+            if let Ok(bytes) = &mut piece {
+                buffered.append(bytes);
+            }
+            if size > 0 && buffered.len() < PIECE && !client.has_thread.is_cancelled() {
+                continue;
+            }
+            client.is_ahead.cancel();
+            let full = Ok(mem::take(&mut buffered));
+            let is_sent = full == Ok(Vec::new()) || receiver.send(full).await.is_ok();
+            if size == 0 {
+                // Fails if the receiver needs no more.
+                let _ = receiver.send(piece).await;
+                return;
+            }
+            if !is_sent {
                 return;
             }
         }

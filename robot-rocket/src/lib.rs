@@ -21,6 +21,7 @@
 mod body;
 mod files;
 mod health;
+mod import_client;
 mod metrics;
 mod mounted;
 mod page;

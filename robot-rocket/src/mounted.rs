@@ -4,7 +4,7 @@ use std::{
     cmp::Reverse,
     iter,
     pin::pin,
-    sync::{PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock},
 };
 
 use futures_util::future::{Either, select};
@@ -19,12 +19,13 @@ use rocket::{
 
 use crate::{
     body::RequestBody,
+    import_client::ImportClient,
     permits::{BlockingPermits, Work},
 };
 
 /// Number of pieces of a streamed body that are buffered. Only one, and the network and the database do
 /// not work at the same time; higher, and each import uses more memory.
-const PIECES: usize = 4;
+const PIECES: usize = 3;
 
 /// A catalogue that is mounted under a base path.
 #[derive(Clone)]
@@ -77,9 +78,11 @@ impl Mounted {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
         let id = exchange.request_id().as_str();
-        let answering = pin!(pending.resolve(|work| self.permits.run(Work::Slow, id, work)));
+        let client = Arc::<ImportClient>::default();
+        let answering = pending.resolve(|work| self.permits.run_import(&client, id, work));
+        let answering = pin!(answering);
         // If the sender is dropped without an end mark, the body is incomplete.
-        let sending = pin!(body.send_pieces(exchange.body_timer(), sender));
+        let sending = pin!(body.send_pieces(exchange.body_timer(), sender, &client));
         // The rest of the body is not read if the response is ready before.
         match select(answering, sending).await {
             Either::Left((response, _)) => response,

@@ -1,6 +1,6 @@
 //! Permits for blocking threads: admission control for requests that block.
 
-use std::{io, sync::Arc, thread, time::Duration};
+use std::{io, pin::pin, sync::Arc, thread, time::Duration};
 
 use ::metrics::{counter, gauge};
 use bytes::Bytes;
@@ -12,10 +12,17 @@ use robot_core::{
 use rocket::{
     Config,
     figment::Figment,
-    tokio::{sync::Semaphore, task::spawn_blocking, time::timeout},
+    tokio::{
+        sync::{OwnedSemaphorePermit, Semaphore},
+        task::spawn_blocking,
+        time::timeout,
+    },
 };
 
-use crate::rare_warning::{OVERLOAD, RareWarning};
+use crate::{
+    import_client::{ImportClient, ImportClients},
+    rare_warning::{OVERLOAD, RareWarning},
+};
 
 static NO_THREAD: RareWarning = RareWarning::new(OVERLOAD);
 
@@ -24,7 +31,8 @@ static NO_THREAD: RareWarning = RareWarning::new(OVERLOAD);
 #[derive(Clone)]
 pub(crate) struct BlockingPermits {
     all: Arc<Semaphore>,
-    slow: Arc<Semaphore>,
+    imports: Arc<Semaphore>,
+    import_clients: Arc<ImportClients>,
     costly: Arc<Semaphore>,
     /// For responses that have started, on further threads.
     started: Arc<Semaphore>,
@@ -35,16 +43,20 @@ pub(crate) struct BlockingPermits {
 pub(crate) enum Work {
     /// Ends within seconds.
     Usual,
-    /// Waits for a client, which may be slow.
-    Slow,
     /// Reads the whole catalogue, and takes a core while it does. Half of the cores, at most, do such work, so that
     /// it does not delay other requests.
     Costly,
 }
 
-/// The number of blocking threads for each thread that may wait for a client. With a smaller number,
+/// The number of blocking threads for each import, whose thread may wait for a client. With a smaller number,
 /// slow clients could take the threads of the other requests.
-const THREADS_PER_SLOW: usize = 32;
+const THREADS_PER_IMPORT: usize = 32;
+
+/// How long an import waits for its permit, and the pause after which it looks for one that can be ended in its favour.
+/// Shorter, and it is rejected while clients of others begin to lag; longer, and a client that is rejected in the end
+/// has waited for longer.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(4);
+const IMPORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long costly work waits for its permit. Shorter, and clients are rejected that would be served soon; longer,
 /// and a client that is rejected in the end has waited for longer.
@@ -67,7 +79,8 @@ impl BlockingPermits {
         let cores = thread::available_parallelism().map_or(1, Into::into);
         Self {
             all: permits(count),
-            slow: permits(count.div_ceil(THREADS_PER_SLOW)),
+            imports: permits(count.div_ceil(THREADS_PER_IMPORT)),
+            import_clients: Arc::default(),
             costly: permits(cores.div_ceil(2)),
             started: permits(further_threads(count)),
         }
@@ -82,28 +95,61 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let of_kind = match kind {
-            Work::Usual => Some(None),
-            Work::Slow => Arc::clone(&self.slow).try_acquire_owned().ok().map(Some),
+            Work::Usual => None,
             Work::Costly => {
                 let permit = timeout(COSTLY_TIMEOUT, Arc::clone(&self.costly).acquire_owned());
-                permit.await.ok().map(Result::ok)
+                Some(permit.await.map_err(|_| rejected("costly"))?)
             }
         };
-        let of_kind = of_kind.ok_or_else(|| {
-            let is_costly = matches!(kind, Work::Costly);
-            let limit = if is_costly { "costly" } else { "imports" };
-            counter!("robots_blocking_threads_rejected_total", "limit" => limit).increment(1);
-            Failure::Unavailable
-        })?;
+        self.run_with(of_kind, request_id, work).await
+    }
+
+    /// Runs an import as [`run`](Self::run). If there are too many, it waits until its thread would not wait for its
+    /// client, and then for a permit, in favour of which the import with the slowest client is ended.
+    pub(crate) async fn run_import<T: Send + 'static>(
+        &self,
+        client: &Arc<ImportClient>,
+        request_id: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let permit = if let Ok(permit) = Arc::clone(&self.imports).try_acquire_owned() {
+            permit
+        } else {
+            client.is_ahead.cancelled().await;
+            let permit = timeout(IMPORT_TIMEOUT, self.import_permit()).await;
+            permit.ok().flatten().ok_or_else(|| rejected("imports"))?
+        };
+        self.import_clients.add(client);
+        self.run_with(permit, request_id, work).await
+    }
+
+    async fn import_permit(&self) -> Option<OwnedSemaphorePermit> {
+        let mut permit = pin!(Arc::clone(&self.imports).acquire_owned());
+        let mut has_ended_one = false;
+        loop {
+            if let Ok(permit) = timeout(IMPORT_PAUSE, permit.as_mut()).await {
+                return permit.ok();
+            }
+            has_ended_one = has_ended_one || self.import_clients.end_slowest();
+        }
+    }
+
+    /// Runs work that has a permit of its kind.
+    async fn run_with<T: Send + 'static>(
+        &self,
+        of_kind: impl Send + 'static,
+        request_id: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
         let permit = Arc::clone(&self.all).try_acquire_owned().map_err(|_| {
-            counter!("robots_blocking_threads_rejected_total", "limit" => "all").increment(1);
+            let failure = rejected("all");
             if NO_THREAD.claim() {
                 tracing::warn!(
                     "requests get 503: all blocking threads are in use, as many as max_blocking permits; \
                      the database is slow, or overloaded"
                 );
             }
-            Failure::Unavailable
+            failure
         })?;
         let permits = (
             permit,
@@ -132,18 +178,22 @@ impl BlockingPermits {
     }
 }
 
+/// The failure of a request that gets no permit.
+fn rejected(limit: &'static str) -> Failure {
+    counter!("robots_blocking_threads_rejected_total", "limit" => limit).increment(1);
+    Failure::Unavailable
+}
+
 /// Runs work on a blocking thread, which holds permits until its end.
 async fn run<T: Send + 'static>(
     permits: impl Send + 'static,
     request_id: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
-    let thread = spawn_blocking(move || {
-        let outcome = work();
-        drop(permits);
-        outcome
-    });
-    thread.await.map_err(|error| {
+    // The permits are free after the thread is: otherwise, each piece of a list could start a thread.
+    let thread = spawn_blocking(move || (work(), permits));
+    let outcome = thread.await.map(|(outcome, _)| outcome);
+    outcome.map_err(|error| {
         tracing::error!(request_id, "the thread of a request failed: {error}");
         Failure::Internal
     })

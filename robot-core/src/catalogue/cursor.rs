@@ -75,6 +75,7 @@ impl Sort {
     #[must_use]
     pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
         let (value, id) = (one.value_of(self.field), one.id());
+        let other = (other.value_of(self.field), other.id());
         self.compare_place((value.as_ref(), Some(id)), other)
     }
 
@@ -82,16 +83,16 @@ impl Sort {
     fn compare_place(
         &self,
         (value, id): (Option<&Value<'_>>, Option<RobotId>),
-        robot: &Robot,
+        (other, other_id): (Option<Value<'_>>, RobotId),
     ) -> Ordering {
-        let values = match (value, robot.value_of(self.field)) {
+        let values = match (value, other) {
             (Some(value), Some(other)) => value.compare(&other),
             (None, None) => Ordering::Equal,
             (Some(_), None) => return Ordering::Less,
             (None, Some(_)) => return Ordering::Greater,
         };
         let order = match id {
-            Some(id) => values.then(id.cmp(&robot.id())),
+            Some(id) => values.then(id.cmp(&other_id)),
             None if values.is_eq() => return Ordering::Greater,
             None => values,
         };
@@ -245,10 +246,17 @@ impl Cursor {
     /// Whether a robot comes after the place.
     #[must_use]
     pub fn precedes(&self, robot: &Robot) -> bool {
+        self.is_before(robot.value_of(self.sort.field), robot.id())
+    }
+
+    /// Whether a robot comes after the place, whose id is this, and which has this value of the field that
+    /// robots are sorted by.
+    pub(crate) fn is_before(&self, of_robot: Option<Value<'_>>, robot: RobotId) -> bool {
         self.after.as_ref().is_none_or(|Place { value, id }| {
-            let order = self.sort.compare_place((value.as_ref(), *id), robot);
             // All robots of the value are before a place without an id.
-            order.is_lt() && (id.is_some() || *value != robot.value_of(self.sort.field))
+            let is_before = id.is_none() && *value == of_robot;
+            let place = (value.as_ref(), *id);
+            !is_before && self.sort.compare_place(place, (of_robot, robot)).is_lt()
         })
     }
 

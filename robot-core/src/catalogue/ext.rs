@@ -166,7 +166,9 @@ pub trait CatalogueExt: Catalogue {
                         filter: &Filter::all().with(field, value),
                         cursor: &Cursor::default(),
                         limit: 1,
+                        max_bytes: usize::MAX,
                     })?
+                    .items
                     .pop(),
             };
             if holder.is_some_and(|robot| Some(robot.id()) != id) {

@@ -1,4 +1,6 @@
-//! Request for one page of a catalogue.
+//! One page of a catalogue, and the request for it.
+
+use std::borrow::Borrow;
 
 use super::{
     cursor::{Cursor, Sort},
@@ -20,8 +22,9 @@ use crate::model::Robot;
 ///     filter: &Filter::from("-D"),
 ///     cursor: &Cursor::after_name("R2-D2"),
 ///     limit: 10,
+///     max_bytes: usize::MAX,
 /// })?;
-/// assert_eq!(page[0].name(), "R5-D4");
+/// assert_eq!((page.items[0].name(), page.is_last), ("R5-D4", true));
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +35,94 @@ pub struct PageRequest<'a> {
     pub cursor: &'a Cursor,
     /// The maximum number of robots.
     pub limit: usize,
+    /// The number of bytes after which the page ends: it has no robot after the first ones whose names and
+    /// own values take so many. `usize::MAX` for a page of any size.
+    pub max_bytes: usize,
+}
+
+/// A page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The robots, in the order of the request.
+    pub items: Vec<T>,
+    /// Whether there are no more robots for certain. If the page has as many as the request permits, there
+    /// may be none after it.
+    pub is_last: bool,
+}
+
+impl<T> Page<T> {
+    /// The same page with other items.
+    pub(crate) fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
+        Page {
+            items: self.items.into_iter().map(convert).collect(),
+            is_last: self.is_last,
+        }
+    }
+}
+
+/// What still fits into a page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    pub(crate) robots: usize,
+    pub(crate) bytes: usize,
+    /// Whether own values may be so long that a query for all robots of the page has to limit their bytes.
+    pub(crate) has_own_values: bool,
+}
+
+impl Room {
+    /// For so many robots of any size.
+    pub(crate) fn of_robots(robots: usize) -> Self {
+        Self {
+            robots,
+            bytes: usize::MAX,
+            has_own_values: false,
+        }
+    }
+
+    pub(crate) fn is_full(self) -> bool {
+        self.robots == 0 || self.bytes == 0
+    }
+
+    /// Takes the room of a robot.
+    pub(crate) fn take(&mut self, bytes: usize) {
+        self.robots = self.robots.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    /// The page that has these items.
+    pub(crate) fn page<T>(self, items: Vec<T>) -> Page<T> {
+        let is_last = !self.is_full();
+        Page { items, is_last }
+    }
+
+    /// The page of the first robots of a list.
+    pub(crate) fn first<R: Borrow<Robot>>(mut self, mut list: impl Iterator<Item = R>) -> Page<R> {
+        let mut robots = Vec::new();
+        while !self.is_full()
+            && let Some(robot) = list.next()
+        {
+            self.take(robot.borrow().size());
+            robots.push(robot);
+        }
+        self.page(robots)
+    }
 }
 
 impl PageRequest<'_> {
-    /// The first of these robots, sorted.
-    pub(crate) fn sorted<'r>(&self, robots: impl Iterator<Item = &'r Robot>) -> Vec<&'r Robot> {
-        let mut robots: Vec<_> = robots.filter(|robot| self.cursor.precedes(robot)).collect();
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            robots: self.limit,
+            bytes: self.max_bytes,
+            has_own_values: false,
+        }
+    }
+
+    /// Those of these robots that come after the place of the page, sorted.
+    pub(crate) fn sorted<R: Borrow<Robot>>(&self, robots: impl Iterator<Item = R>) -> Vec<R> {
+        let robots = robots.filter(|robot| self.cursor.precedes(robot.borrow()));
+        let mut robots: Vec<_> = robots.collect();
         let sort = self.cursor.sort();
-        robots.sort_unstable_by(|one, other| sort.compare(one, other));
-        robots.truncate(self.limit);
+        robots.sort_unstable_by(|one, other| sort.compare(one.borrow(), other.borrow()));
         robots
     }
 
@@ -48,18 +130,34 @@ impl PageRequest<'_> {
     /// their index, and they are sorted here. By the index of another order, a server might read all robots.
     pub(crate) fn of_ids(
         &self,
-        read: impl FnOnce(PageRequest<'_>) -> Result<Vec<Robot>>,
-    ) -> Option<Result<Vec<Robot>>> {
+        read: impl Fn(PageRequest<'_>) -> Result<Page<Robot>>,
+    ) -> Option<Result<Page<Robot>>> {
         let limit = self.filter.ids()?.count();
         if self.cursor.sort() == Sort::BY_ID {
             return None;
         }
-        let cursor = &Cursor::start(Sort::BY_ID);
-        let robots = read(PageRequest {
-            cursor,
-            limit,
-            ..*self
-        });
-        Some(robots.map(|robots| self.sorted(robots.iter()).into_iter().cloned().collect()))
+        let mut cursor = Cursor::start(Sort::BY_ID);
+        let mut found = self.room().page(Vec::new());
+        loop {
+            let request = PageRequest {
+                cursor: &cursor,
+                limit,
+                ..*self
+            };
+            let page = match read(request) {
+                Ok(page) => page,
+                Err(error) => return Some(Err(error)),
+            };
+            let end = page.items.last();
+            let end = end.map(|robot| Cursor::after(Sort::BY_ID, robot));
+            let (is_complete, had_all) = (found.is_last, page.is_last);
+            let robots = found.items.into_iter().chain(page.items);
+            found = self.room().first(self.sorted(robots).into_iter());
+            found.is_last &= is_complete;
+            match end {
+                Some(end) if !had_all => cursor = end,
+                _ => return Some(Ok(found)),
+            }
+        }
     }
 }

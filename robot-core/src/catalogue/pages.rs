@@ -6,7 +6,7 @@ use super::{
     cursor::{Cursor, Sort},
     error::Result,
     filter::Filter,
-    page::PageRequest,
+    page::{Page, PageRequest},
     store::Catalogue,
 };
 use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
@@ -43,12 +43,23 @@ pub struct Pages<C, T = Robot> {
     item: PhantomData<fn() -> T>,
     filter: Filter,
     pub(crate) cursor: Cursor,
-    pub(crate) page_size: usize,
+    page_size: usize,
+    max_bytes: usize,
+    /// The maximum number of robots of the next page, if it is less than the page size.
+    pub(crate) limit: usize,
     pub(crate) finished: bool,
 }
 
 /// The default number of robots per page.
 const PAGE_SIZE: usize = 1000;
+
+/// The default number of bytes after which a page ends. Lower, and robots with many values need more queries;
+/// higher, and each reader may need more memory.
+const PAGE_BYTES: usize = 1024 * 1024;
+
+/// How many times as many robots as the last page the next one may have. A store reads the sizes of so many, also
+/// if only the first ones are returned. Lower, and the pages after a large robot are small for longer.
+const GROWTH: usize = 16;
 
 impl<C: Catalogue> Pages<C> {
     /// The robots of `catalogue` that meet a filter, or whose name contains a text; `""` for all.
@@ -66,6 +77,8 @@ impl<C, T> Pages<C, T> {
             filter,
             cursor,
             page_size: PAGE_SIZE,
+            max_bytes: PAGE_BYTES,
+            limit: usize::MAX,
             finished: false,
         }
     }
@@ -82,7 +95,13 @@ impl<C, T> Pages<C, T> {
         self
     }
 
-    /// The number of robots per page: 1000 by default; 0 means 1.
+    /// The number of bytes after which a page ends.
+    pub(crate) fn max_bytes(self, max_bytes: usize) -> Self {
+        Self { max_bytes, ..self }
+    }
+
+    /// The maximum number of robots per page: 1000 by default; 0 means 1. A page has fewer if its robots are
+    /// large.
     #[must_use]
     pub fn page_size(mut self, robots: usize) -> Self {
         self.page_size = robots.max(1);
@@ -111,12 +130,15 @@ impl<C, T> Pages<C, T> {
 }
 
 /// An item of a page: a [`Robot`], or its [`Entry`] in the order of its id or name.
-pub(crate) trait PageItem: Sized {
+pub(crate) trait PageItem: Sized + Clone {
     /// Reads a page of a catalogue.
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>>;
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>>;
 
     /// The id.
     fn id(&self) -> RobotId;
+
+    /// The number of bytes of the values, about.
+    fn size(&self) -> usize;
 
     /// The value of a field; `None` if it has none, or is an entry without this field.
     fn value_of(&self, field: Field) -> Option<Value<'_>>;
@@ -126,15 +148,24 @@ pub(crate) trait PageItem: Sized {
         let value = self.value_of(sort.field).map(Value::into_owned);
         Cursor::at(sort, value, Some(self.id()))
     }
+
+    /// Whether this item comes after a place.
+    fn is_after(&self, place: &Cursor) -> bool {
+        place.is_before(self.value_of(place.sort().field), self.id())
+    }
 }
 
 impl PageItem for Robot {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
         catalogue.page(request)
     }
 
     fn id(&self) -> RobotId {
         self.id()
+    }
+
+    fn size(&self) -> usize {
+        self.size()
     }
 
     fn value_of(&self, field: Field) -> Option<Value<'_>> {
@@ -143,12 +174,16 @@ impl PageItem for Robot {
 }
 
 impl PageItem for Entry {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
         catalogue.entries(request)
     }
 
     fn id(&self) -> RobotId {
         self.id()
+    }
+
+    fn size(&self) -> usize {
+        self.name().len()
     }
 
     fn value_of(&self, field: Field) -> Option<Value<'_>> {
@@ -171,13 +206,15 @@ impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
         let request = PageRequest {
             filter: &self.filter,
             cursor: &self.cursor,
-            limit: self.page_size,
+            limit: self.limit.min(self.page_size),
+            max_bytes: self.max_bytes,
         };
         match T::page(&self.catalogue, request) {
-            Ok(page) => {
-                self.finished = page.len() < self.page_size;
-                self.cursor = page.last()?.cursor(self.cursor.sort());
-                Some(Ok(page))
+            Ok(Page { items, is_last }) => {
+                self.finished = is_last || items.is_empty();
+                self.limit = items.len().saturating_mul(GROWTH);
+                self.cursor = items.last()?.cursor(self.cursor.sort());
+                Some(Ok(items))
             }
             Err(error) => {
                 self.finished = true;

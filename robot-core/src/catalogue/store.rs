@@ -8,7 +8,7 @@ use super::{
     define::Redefinition,
     error::{Error, Result},
     filter::Filter,
-    page::PageRequest,
+    page::{Page, PageRequest},
     pending::Pending,
     restoration::Restoration,
     summary::{Summary, ValueCount, counted_values},
@@ -79,9 +79,9 @@ use crate::{
 ///     assert_eq!(store.find("R2-D2")?.map(|robot| robot.id()), Some(id));
 ///
 ///     let (filter, cursor) = (Filter::from("2-D"), Cursor::default());
-///     let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10 };
-///     assert_eq!(store.page(request)?.len(), 1);
-///     assert_eq!(store.entries(request)?[0].id(), id);
+///     let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10, max_bytes: usize::MAX };
+///     assert_eq!(store.page(request)?.items.len(), 1);
+///     assert_eq!(store.entries(request)?.items[0].id(), id);
 ///
 ///     store.delete(id)?;
 ///     assert!(matches!(store.delete(id), Err(Error::NotFound(_))));
@@ -131,12 +131,12 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn find(&self, name: &str) -> Result<Option<Robot>>;
 
-    /// The first robots of the request's order that come after its place and meet its filter. Fewer
-    /// than its limit means that there are no more.
+    /// The first robots of the request's order that come after its place and meet its filter: up to its limits,
+    /// but one at least if there is any. A store may return more bytes than the request permits.
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>>;
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>>;
 
     /// Executes changes together: all of them take effect at one moment, or none does. Returns the
     /// ids of the robots that were added, changed or deleted, in the order of the changes.
@@ -209,9 +209,8 @@ pub trait Catalogue: Send + Sync {
     ///
     /// # Errors
     /// As [`page`](Self::page).
-    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        let robots = self.page(request)?;
-        Ok(robots.into_iter().map(Entry::from).collect())
+    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
+        Ok(self.page(request)?.map(Entry::from))
     }
 
     /// The number of robots that meet a filter. The default is that of the [`summary`](Self::summary).
@@ -240,8 +239,9 @@ pub trait Catalogue: Send + Sync {
             filter,
             cursor: &Cursor::default(),
             limit: usize::MAX,
+            max_bytes: usize::MAX,
         })?;
-        Ok(Summary::of(&robots))
+        Ok(Summary::of(&robots.items))
     }
 
     /// The numbers of robots that meet a filter, by the values of a field, of dates by their years. The least
@@ -254,8 +254,10 @@ pub trait Catalogue: Send + Sync {
             filter,
             cursor: &Cursor::default(),
             limit: usize::MAX,
+            max_bytes: usize::MAX,
         })?;
         let counts = robots
+            .items
             .iter()
             .map(|robot| (robot.value_of(field).map(Value::into_owned), 1));
         Ok(counted_values(field, counts))
@@ -305,7 +307,7 @@ macro_rules! forward_catalogue {
             fn find(&self, name: &str) -> Result<Option<Robot>> {
                 (**self).find(name)
             }
-            fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+            fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
                 (**self).page(request)
             }
             fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -320,7 +322,7 @@ macro_rules! forward_catalogue {
             fn foreign_columns(&self) -> Result<Vec<String>> {
                 (**self).foreign_columns()
             }
-            fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+            fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
                 (**self).entries(request)
             }
             fn count(&self, filter: &Filter) -> Result<u64> {

@@ -5,7 +5,7 @@ use std::future::Future;
 use diesel::QueryResult;
 
 use super::{fragment::Fragment, schema::Group};
-use crate::model::Robot;
+use crate::{catalogue::Room, model::Robot};
 
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
 /// wait.
@@ -19,19 +19,19 @@ pub(super) trait Execute: Send + Sized {
         statement: Fragment<'_>,
     ) -> impl Future<Output = QueryResult<usize>> + Send;
 
-    /// The robots of a query for [`ROBOT`](super::schema::ROBOT): so many at most, if rows are read lazily.
+    /// The robots of a query for [`ROBOT`](super::schema::ROBOT), as far as there is room.
     fn robots(
         &mut self,
         query: Fragment<'_>,
-        limit: usize,
+        room: &mut Room,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
-    /// The numbers and texts of a query, such as one for [`ENTRY`](super::schema::ENTRY), converted: so many at most,
-    /// if rows are read lazily.
+    /// The numbers and texts of a query, such as one for [`ENTRY`](super::schema::ENTRY), converted, as far as there
+    /// is room.
     fn pairs<T: Send>(
         &mut self,
         query: Fragment<'_>,
-        limit: usize,
+        room: &mut Room,
         convert: impl Fn((i64, String)) -> QueryResult<T> + Send,
     ) -> impl Future<Output = QueryResult<Vec<T>>> + Send;
 
@@ -68,6 +68,7 @@ macro_rules! impl_execute {
                     fragment::{Fragment, Rows},
                     schema::{Group, Row, robot},
                 },
+                catalogue::Room,
                 model::Robot,
             };
 
@@ -92,20 +93,23 @@ macro_rules! impl_execute {
                 async fn robots(
                     &mut self,
                     query: Fragment<'_>,
-                    limit: usize,
+                    room: &mut Room,
                 ) -> QueryResult<Vec<Robot>> {
-                    load!(self, Rows::<Columns>::of(query), Row, limit, robot, $($await)*)
+                    let query = Rows::<Columns>::of(query);
+                    load!(self, query, Row, room, Row::size, robot, $($await)*)
                 }
 
                 async fn pairs<T: Send>(
                     &mut self,
                     query: Fragment<'_>,
-                    limit: usize,
+                    room: &mut Room,
                     convert: impl Fn((i64, String)) -> QueryResult<T> + Send,
                 ) -> QueryResult<Vec<T>> {
                     type Columns = (BigInt, Text);
                     type Pair = (i64, String);
-                    load!(self, Rows::<Columns>::of(query), Pair, limit, convert, $($await)*)
+                    let query = Rows::<Columns>::of(query);
+                    let size = |(_, text): &Pair| text.len();
+                    load!(self, query, Pair, room, size, convert, $($await)*)
                 }
 
                 async fn numbers(&mut self, query: Fragment<'_>) -> QueryResult<Vec<i64>> {
@@ -126,21 +130,28 @@ macro_rules! impl_execute {
     };
 }
 
-/// Loads rows, and converts each.
+/// Loads rows as far as there is room, and converts each. SQLite reads them only when they are requested.
 macro_rules! load {
-    ($connection:expr, $query:expr, $row:ty, $limit:expr, $convert:expr,) => {{
-        // A loop, because collecting into a result moves each row several times.
-        let mut items = Vec::new();
+    ($connection:expr, $query:expr, $row:ty, $room:expr, $size:expr, $convert:expr,) => {{
         let rows = $query.load_iter::<$row, diesel::connection::DefaultLoadingMode>($connection)?;
-        for row in rows.take($limit) {
-            items.push($convert(row?)?);
+        load!(rows, $room, $size, $convert)
+    }};
+    ($connection:expr, $query:expr, $row:ty, $room:expr, $size:expr, $convert:expr, .await) => {{
+        let rows: Vec<$row> = $query.load($connection).await?;
+        let rows = rows.into_iter().map(QueryResult::Ok);
+        load!(rows, $room, $size, $convert)
+    }};
+    ($rows:expr, $room:expr, $size:expr, $convert:expr) => {{
+        // A loop, because collecting into a result moves each row several times.
+        let (mut items, mut rows) = (Vec::new(), $rows);
+        while !$room.is_full()
+            && let Some(row) = rows.next()
+        {
+            let row = row?;
+            $room.take($size(&row));
+            items.push($convert(row)?);
         }
         Ok(items)
-    }};
-    ($connection:expr, $query:expr, $row:ty, $limit:expr, $convert:expr, .await) => {{
-        let _ = $limit;
-        let rows: Vec<$row> = $query.load($connection).await?;
-        rows.into_iter().map($convert).collect()
     }};
 }
 

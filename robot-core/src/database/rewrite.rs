@@ -15,7 +15,7 @@ use super::{
     statements::{end_of_step, select},
 };
 use crate::{
-    catalogue::Redefinition,
+    catalogue::{Redefinition, Room},
     model::{Definition, Field, Robot, fold},
 };
 
@@ -45,7 +45,10 @@ async fn waiting<C: Dialect>(
     lock: &'static str,
 ) -> QueryResult<Option<(i64, String)>> {
     let query = Fragment::new("SELECT next_id, dropped FROM robots_rewrite WHERE id = 1").sql(lock);
-    Ok(connection.pairs(query, 1, Ok).await?.pop())
+    Ok(connection
+        .pairs(query, &mut Room::of_robots(1), Ok)
+        .await?
+        .pop())
 }
 
 /// The least id of the robots that wait; `None` if none does.
@@ -108,7 +111,9 @@ pub(super) async fn step<C: Dialect>(
     drop_values(connection, &names(&dropped), of_step()).await?;
     let with_own = of_step().sql(" AND robots.own IS NOT NULL ORDER BY robots.id");
     let query = select(ROBOT, Some(with_own)).sql(C::FOR_UPDATE);
-    let robots = connection.robots(query, usize::MAX).await?;
+    let robots = connection
+        .robots(query, &mut Room::of_robots(usize::MAX))
+        .await?;
     connection.set_search_texts(definition, &robots).await?;
     let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
     connection.change(place).await?;

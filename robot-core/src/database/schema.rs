@@ -64,6 +64,15 @@ pub(super) struct Row {
     own: Option<String>,
 }
 
+impl Row {
+    /// The number of bytes of the texts.
+    pub(super) fn size(&self) -> usize {
+        let texts = [&self.robot_type, &self.own];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        self.name.len() + texts
+    }
+}
+
 /// What searches compare of own values: the folded texts of the fields that they include, a line each.
 pub(super) fn own_text<'a>(
     definition: &Definition,

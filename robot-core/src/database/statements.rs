@@ -13,7 +13,7 @@ use super::{
     schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned, entry},
 };
 use crate::{
-    catalogue::{Change, Error, Filter, PageRequest, Result},
+    catalogue::{Change, Error, Filter, PageRequest, Result, Room, Sort},
     model::{
         Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value,
         Violation, Violations,
@@ -50,7 +50,10 @@ pub(super) fn is_robot(id: RobotId, revision: Option<Revision>) -> Fragment<'sta
 /// The robot with this id.
 pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryResult<Option<Robot>> {
     let query = select(ROBOT, Some(is_robot(id, None)));
-    Ok(connection.robots(query, 1).await?.pop())
+    Ok(connection
+        .robots(query, &mut Room::of_robots(1))
+        .await?
+        .pop())
 }
 
 /// The robot with this name; of several, the one with the lowest id. The sign keeps PostgreSQL from reading all robots in
@@ -58,7 +61,10 @@ pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryRes
 pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryResult<Option<Robot>> {
     let is_named = Fragment::new("robots.name = ").text(name);
     let query = select(ROBOT, Some(is_named)).sql(" ORDER BY +robots.id LIMIT 1");
-    Ok(connection.robots(query, 1).await?.pop())
+    Ok(connection
+        .robots(query, &mut Room::of_robots(1))
+        .await?
+        .pop())
 }
 
 /// What a page consists of.
@@ -66,11 +72,11 @@ pub(super) trait Item: Sized {
     /// Its columns.
     const COLUMNS: &'static str;
 
-    /// Loads the items of a query for these columns.
+    /// Loads the items of a query for these columns, as far as there is room.
     fn load<C: Execute>(
         connection: &mut C,
         query: Fragment<'_>,
-        limit: usize,
+        room: &mut Room,
     ) -> impl Future<Output = QueryResult<Vec<Self>>> + Send;
 }
 
@@ -80,9 +86,9 @@ impl Item for Robot {
     async fn load<C: Execute>(
         connection: &mut C,
         query: Fragment<'_>,
-        limit: usize,
+        room: &mut Room,
     ) -> QueryResult<Vec<Self>> {
-        connection.robots(query, limit).await
+        connection.robots(query, room).await
     }
 }
 
@@ -93,20 +99,21 @@ impl Item for Entry {
     async fn load<C: Execute>(
         connection: &mut C,
         query: Fragment<'_>,
-        limit: usize,
+        room: &mut Room,
     ) -> QueryResult<Vec<Self>> {
-        connection.pairs(query, limit, entry).await
+        connection.pairs(query, room, entry).await
     }
 }
 
 /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
-/// one, replaces it.
+/// one, replaces it, and `room` replaces its limits.
 pub(super) async fn page<T: Item, C: Dialect>(
     connection: &mut C,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
+    room: &mut Room,
 ) -> QueryResult<Vec<T>> {
-    page_ordered(connection, request, condition, "").await
+    page_ordered(connection, request, condition, room, "").await
 }
 
 /// As [`page`], with SQL before the value in the order.
@@ -114,17 +121,13 @@ pub(super) async fn page_ordered<T: Item, C: Dialect>(
     connection: &mut C,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
+    room: &mut Room,
     prefix: &str,
 ) -> QueryResult<Vec<T>> {
-    let PageRequest {
-        filter,
-        cursor,
-        limit,
-    } = request;
+    let PageRequest { filter, cursor, .. } = request;
     let mut found = Vec::new();
     for part in Part::after(cursor, filter) {
-        let rest = limit - found.len();
-        if rest == 0 {
+        if room.is_full() {
             break;
         }
         let of_part = part.condition::<C>(cursor).into_iter();
@@ -134,15 +137,40 @@ pub(super) async fn page_ordered<T: Item, C: Dialect>(
             .chain(condition.clone())
             .reduce(Fragment::and);
         let order = order::<C>(cursor.sort(), *part, prefix);
-        let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
+        let columns = if room.has_own_values {
+            let place = expression::<C>(cursor.sort().field);
+            format!("{ROBOT}, {place} AS place").into()
+        } else {
+            Cow::Borrowed(T::COLUMNS)
+        };
+        let query = select(columns, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query
         } else {
-            query.sql(" LIMIT ").number(row_limit(rest))
+            query.sql(" LIMIT ").number(row_limit(room.robots))
         };
-        found.extend(T::load(connection, query.limited(), rest).await?);
+        let query = if room.has_own_values {
+            up_to_bytes(query, cursor.sort(), room.bytes)
+        } else {
+            query
+        };
+        found.extend(T::load(connection, query.limited(), room).await?);
     }
     Ok(found)
+}
+
+/// The first rows of a query for [`ROBOT`] and `place` with this order, up to the one with which their own values have
+/// so many bytes. For servers, whose drivers read all rows of a query.
+fn up_to_bytes(query: Fragment<'_>, sort: Sort, bytes: usize) -> Fragment<'_> {
+    let direction = if sort.is_descending { "DESC" } else { "ASC" };
+    let order = format!("ORDER BY place {direction}, id {direction}");
+    let start = format!(
+        "SELECT {ROBOT} FROM (SELECT page.*, sum(octet_length(own)) OVER ({order} ROWS BETWEEN \
+         UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before FROM ("
+    );
+    let limited = Fragment::new(start).then(query);
+    let limited = limited.sql(") AS page) AS robots WHERE coalesce(bytes_before, 0) < ");
+    limited.number(row_limit(bytes)).sql(format!(" {order}"))
 }
 
 /// How robots are counted.
@@ -212,7 +240,10 @@ pub(super) async fn other_definition<C: Execute>(
 ) -> QueryResult<Option<(i64, String)>> {
     let query = "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
     let query = Fragment::new(query).number(revision);
-    Ok(connection.pairs(query, 1, Ok).await?.pop())
+    Ok(connection
+        .pairs(query, &mut Room::of_robots(1), Ok)
+        .await?
+        .pop())
 }
 
 /// The robots after an id that meet a condition, in the order of their ids: so many at most.
@@ -225,7 +256,9 @@ pub(super) async fn robots_after<C: Execute>(
     let is_after = Fragment::new("robots.id > ").number(id);
     let query = select(ROBOT, Some(condition.and(is_after)));
     let query = query.sql(" ORDER BY robots.id LIMIT ").number(limit);
-    connection.robots(query, usize::MAX).await
+    connection
+        .robots(query, &mut Room::of_robots(usize::MAX))
+        .await
 }
 
 /// The number of robots of a step of a change of all robots. Fewer, and all take longer; more, and changes of these robots

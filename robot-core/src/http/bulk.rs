@@ -74,11 +74,13 @@ fn start(
     let by_id = Cursor::start(Sort::BY_ID);
     Ok(Pending::blocking(move || {
         for _ in 0..ATTEMPTS {
-            let robots = catalogue.page(PageRequest {
+            let page = catalogue.page(PageRequest {
                 filter: &filter,
                 cursor: &by_id,
                 limit: ATOMIC_LIMIT + 1,
+                max_bytes: usize::MAX,
             })?;
+            let robots = page.items;
             if robots.len() > ATOMIC_LIMIT {
                 let message = format!(
                     "More than {ATOMIC_LIMIT} robots meet the conditions; add conditions, and send \

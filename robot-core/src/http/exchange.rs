@@ -311,7 +311,13 @@ fn admit(
     if let Some(needed) = needed {
         client.check(needed).map_err(Failure::NotPermitted)?;
     }
-    Ok((route, operation?))
+    let operation = operation?;
+    // The body of a `DELETE` has no meaning.
+    let has_body = !matches!(operation.handler, Handler::Bodyless(_)) && head.method != "DELETE";
+    if has_body && headers::has_encoding(&head.headers) {
+        return Err(Failure::Encoded);
+    }
+    Ok((route, operation))
 }
 
 /// The operation that every route has.

@@ -2,7 +2,7 @@
 
 use ::http::{
     HeaderName, HeaderValue, StatusCode,
-    header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
+    header::{ACCEPT_ENCODING, ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use serde_json::value::RawValue;
 
@@ -58,6 +58,9 @@ pub enum Failure {
     /// The `Content-Type` is not that of a patch.
     #[error("The Content-Type of a PATCH must be application/merge-patch+json")]
     NotAPatch,
+    /// The body has a `Content-Encoding`.
+    #[error("The body must not be compressed; send it without Content-Encoding")]
+    Encoded,
     /// The path is unknown. The text lists the known paths.
     #[error("There is nothing at this path; the paths are {0}")]
     NoSuchPath(String),
@@ -180,7 +183,7 @@ impl Failure {
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooMany(_) => {
                 Status::PAYLOAD_TOO_LARGE
             }
-            Self::NotAPatch => Status::UNSUPPORTED_MEDIA_TYPE,
+            Self::NotAPatch | Self::Encoded => Status::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignHost => Status::MISDIRECTED_REQUEST,
             Self::HeadTooLarge => Status::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnknownCoding => Status::NOT_IMPLEMENTED,
@@ -222,6 +225,7 @@ impl Failure {
             Self::MethodNotAllowed(allow) => (ALLOW, allow.clone()),
             Self::NotPermitted(error) => (WWW_AUTHENTICATE, challenge(*error)),
             Self::NotAPatch => (ACCEPT_PATCH, PATCH_TYPE.to_owned()),
+            Self::Encoded => (ACCEPT_ENCODING, "identity".to_owned()),
             Self::Store(Error::Unavailable(_)) | Self::TooManyConnections | Self::Unavailable => {
                 (RETRY_AFTER, "1".to_owned())
             }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ::http::{
     HeaderMap, HeaderName,
-    header::{AsHeaderName, CONTENT_LENGTH},
+    header::{AsHeaderName, CONTENT_ENCODING, CONTENT_LENGTH},
 };
 
 /// Where a browser says which site sent a request.
@@ -30,6 +30,13 @@ pub(super) fn value(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<
 pub(super) fn content_length(headers: &HeaderMap) -> Option<usize> {
     let length = value(headers, CONTENT_LENGTH)?;
     Some(length.parse().unwrap_or(usize::MAX))
+}
+
+/// Whether a body is compressed, or encoded otherwise.
+pub(super) fn has_encoding(headers: &HeaderMap) -> bool {
+    let codings = value(headers, CONTENT_ENCODING).unwrap_or_default();
+    let mut codings = codings.split(',').map(str::trim);
+    codings.any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"))
 }
 
 /// Whether the client prefers an error to an unknown parameter or member that is ignored; `None` if it has no

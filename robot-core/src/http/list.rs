@@ -6,10 +6,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{request_id::RequestId, response, route::HandlerResult};
+use super::{
+    request_id::RequestId,
+    response::{self, Response},
+    route::HandlerResult,
+};
 use crate::{
-    catalogue::{Catalogue, Error, PageItem, Pages, Result},
+    catalogue::{Catalogue, Cursor, Error, PageItem, Pages, Result},
     metrics::count_error,
+    model::RobotId,
 };
 
 /// Maximum number of robots per page; a list of one page is not streamed. Lower, and long lists cost
@@ -17,9 +22,16 @@ use crate::{
 /// read at the same time need more memory.
 const PAGE_SIZE: usize = 1024;
 
-/// Size at which a piece is full, in bytes: a page of usual names. Lower, and pages are split; higher,
-/// and each client that reads slowly keeps more memory.
-const PIECE_SIZE: usize = 48 * 1024;
+/// Number of bytes after which a page ends. Lower, and lists of large robots take more queries; higher, and each client
+/// that reads slowly keeps more memory.
+const PAGE_BYTES: usize = 64 * 1024;
+
+/// The same for the first page of a `limit`. Lower, and more of them are read twice: see [`page`].
+const FIRST_PAGE_BYTES: usize = 128 * 1024;
+
+/// Size at which a piece is full, in bytes, if its texts are longer in JSON than in the catalogue. Lower, and pages
+/// are split; higher, and each client that reads slowly keeps more memory.
+const PIECE_SIZE: usize = 192 * 1024;
 
 /// Number of attempts to read a page of a list that has started. Fewer, and a short outage breaks off
 /// long lists; more, and a store that fails fast is called more often. With the store's default
@@ -53,32 +65,87 @@ pub(super) fn stream<T: PageItem + 'static>(
     writer: impl ListWriter<T> + Send + 'static,
     request_id: RequestId,
 ) -> HandlerResult {
-    let pages = pages.page_size(PAGE_SIZE);
-    let mut list = List { pages, writer };
-    let first = list.pages.next();
-    let opening = list.piece(first)?;
-    if list.pages.is_finished() {
-        return Ok(response::ok(opening));
-    }
-    let pieces = iter::once(Ok(opening)).chain(list.rest(request_id));
-    Ok(response::streamed(pieces))
+    let mut pages = pages.page_size(PAGE_SIZE).max_bytes(PAGE_BYTES);
+    let first = pages.next().transpose()?.unwrap_or_default();
+    let list = List::new(pages, writer);
+    Ok(list.into_response(&first, None, request_id))
+}
+
+/// The first robots of the pages, and the place after them if there are more. If they do not fit into one page of the
+/// catalogue, they are read twice: to find the last one, and while they are sent.
+pub(super) fn page<T: PageItem + 'static>(
+    pages: Pages<Arc<dyn Catalogue>, T>,
+    limit: usize,
+    writer: impl ListWriter<T> + Send + 'static,
+    request_id: RequestId,
+) -> Result<(Response, Option<Cursor>)> {
+    let sort = pages.cursor.sort();
+    // One more than is returned shows whether there is a next page.
+    let mut walk = pages.page_size(limit + 1).max_bytes(FIRST_PAGE_BYTES);
+    let mut page = walk.next().transpose()?.unwrap_or_default();
+    walk = walk.max_bytes(PAGE_BYTES);
+    let mut pages = walk.clone();
+    let (mut first, mut ids, mut place) = (None, Vec::new(), None);
+    let has_next = loop {
+        let room = limit - ids.len();
+        let has_next = page.len() > room;
+        page.truncate(room);
+        ids.extend(page.iter().map(T::id));
+        place = page.last().map(|last| last.cursor(sort)).or(place);
+        first.get_or_insert(page);
+        if has_next || walk.is_finished() {
+            break has_next;
+        }
+        page = walk.next().transpose()?.unwrap_or_default();
+    };
+    let first = first.unwrap_or_default();
+    pages.finished = first.len() == ids.len();
+    let next = place.clone().filter(|_| has_next);
+    let end = place.map(|place| End { place, ids });
+    let list = List::new(pages, writer);
+    Ok((list.into_response(&first, end, request_id), next))
 }
 
 struct List<T, W> {
     pages: Pages<Arc<dyn Catalogue>, T>,
+    /// `None` if all robots are sent.
+    end: Option<End>,
     writer: W,
 }
 
-impl<T: PageItem, W: ListWriter<T>> List<T, W> {
+/// The end of a list that was read before it is sent.
+struct End {
+    /// The place after its last robot.
+    place: Cursor,
+    /// The ids of its robots. Others are added meanwhile.
+    ids: Vec<RobotId>,
+}
+
+impl<T: PageItem + 'static, W: ListWriter<T> + Send + 'static> List<T, W> {
+    fn new(pages: Pages<Arc<dyn Catalogue>, T>, writer: W) -> Self {
+        let end = None;
+        Self { pages, end, writer }
+    }
+
+    /// The response with the robots of the first page, and of those after it up to an end.
+    fn into_response(mut self, first: &[T], end: Option<End>, request_id: RequestId) -> Response {
+        let opening = self.piece(first);
+        self.end = end;
+        if self.pages.is_finished() {
+            return response::ok(opening);
+        }
+        let pieces = iter::once(Ok(opening)).chain(self.rest(request_id));
+        response::streamed(pieces)
+    }
+
     fn rest(mut self, request_id: RequestId) -> impl Iterator<Item = Result<Vec<u8>>> {
         let mut failure = None;
         iter::from_fn(move || {
             if self.pages.is_finished() {
                 return failure.take().map(Err);
             }
-            let page = self.next_page();
-            let error = match self.piece(page) {
-                Ok(bytes) => return Some(Ok(bytes)),
+            let error = match self.next_page().transpose() {
+                Ok(page) => return Some(Ok(self.piece(&page.unwrap_or_default()))),
                 Err(error) => error,
             };
             count_error(&error);
@@ -108,17 +175,22 @@ impl<T: PageItem, W: ListWriter<T>> List<T, W> {
         self.pages.next()
     }
 
-    /// The bytes of a page, with the end of the list if it is the last one. If the page is too large, those
-    /// of its first robots: the next pages then start after the last robot sent, and have as many robots.
-    /// So a client that stops reading uses little memory.
-    fn piece(&mut self, page: Option<Result<Vec<T>>>) -> Result<Vec<u8>> {
-        let robots = page.transpose()?.unwrap_or_default();
-        let mut bytes = Vec::with_capacity(PIECE_SIZE.min(64 * robots.len()));
-        for (count, robot) in (1..).zip(&robots) {
+    /// The bytes of a page, with the end of the list if it is the last one. If they are too many, those of its first
+    /// robots: the next page then starts after the last robot sent.
+    fn piece(&mut self, robots: &[T]) -> Vec<u8> {
+        let size: usize = robots.iter().map(|robot| 64 + robot.size()).sum();
+        let mut bytes = Vec::with_capacity(size.min(PIECE_SIZE));
+        for (count, robot) in (1..).zip(robots) {
+            if let Some(End { place, ids }) = &self.end {
+                self.pages.finished |= robot.is_after(place) || ids.last() == Some(&robot.id());
+                if !ids.contains(&robot.id()) {
+                    continue;
+                }
+            }
             self.writer.write(robot, &mut bytes);
             if bytes.len() >= PIECE_SIZE && count < robots.len() {
                 self.pages.cursor = robot.cursor(self.pages.cursor.sort());
-                self.pages.page_size = count;
+                self.pages.limit = count;
                 self.pages.finished = false;
                 break;
             }
@@ -128,6 +200,6 @@ impl<T: PageItem, W: ListWriter<T>> List<T, W> {
         }
         // Kept until the client has read it.
         bytes.shrink_to_fit();
-        Ok(bytes)
+        bytes
     }
 }

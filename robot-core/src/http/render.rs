@@ -104,16 +104,6 @@ pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-/// The JSON array of robots.
-pub(super) fn array<T: PageItem>(robots: &[T], fields: &[Field]) -> Vec<u8> {
-    let (mut array, mut bytes) = (Array::new(fields), Vec::with_capacity(64 * robots.len()));
-    for robot in robots {
-        array.write(robot, &mut bytes);
-    }
-    ListWriter::<T>::finish(&mut array, &mut bytes);
-    bytes
-}
-
 /// Writer of a JSON array of robots with these fields.
 pub(super) struct Array {
     /// The fields, with their names in JSON.
@@ -223,6 +213,15 @@ mod tests {
     use super::*;
     use crate::model::View;
     use crate::{Draft, Robot, RobotId, ValidDraft};
+
+    fn array(robots: &[Robot], fields: &[Field]) -> Vec<u8> {
+        let (mut array, mut bytes) = (Array::new(fields), Vec::new());
+        for robot in robots {
+            array.write(robot, &mut bytes);
+        }
+        ListWriter::<Robot>::finish(&mut array, &mut bytes);
+        bytes
+    }
 
     fn robot(name: &str) -> Option<Robot> {
         let draft = ValidDraft::new(Draft::new(name, "virtual", 2001)).ok()?;

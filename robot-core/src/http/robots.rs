@@ -15,14 +15,14 @@ use super::{
     failure::{Failure, PATCH_TYPE},
     headers, list,
     query::{ListQuery, fields, filter, view},
-    render::{self, Array, array, envelope},
+    render::{self, Array, envelope},
     reply::{Reply, done},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, PageItem, Pages, Pending},
     model::{
         Definition, Entry, Field, Rejection, Revision, Robot, RobotId, ValidChanges, Value, View,
         draft_json,
@@ -55,38 +55,30 @@ pub(super) fn list(call: &Call<'_>) -> Started {
             .has_count
             .then(|| service.catalogue.count(&query.filter));
         let count = count.transpose()?;
-        Ok(counted(robots(&service, query, request_id, prefix)?, count))
+        Ok(counted(
+            robots(&service, &query, request_id, prefix)?,
+            count,
+        ))
     }))
 }
 
 /// The robots of a page, or all.
 fn robots<T: PageItem + 'static>(
     service: &Service,
-    query: ListQuery,
+    query: &ListQuery,
     request_id: RequestId,
     prefix: &str,
 ) -> HandlerResult {
+    let array = Array::new(&query.fields);
+    let catalogue = Arc::clone(&service.catalogue);
+    let pages = Pages::<_, T>::of(catalogue, query.filter.clone(), query.cursor.clone());
     let Some(limit) = query.limit.map(NonZeroUsize::get) else {
-        let array = Array::new(&query.fields);
-        let catalogue = Arc::clone(&service.catalogue);
-        let pages = Pages::<_, T>::of(catalogue, query.filter, query.cursor);
         return list::stream(pages, array, request_id);
     };
-    let request = PageRequest {
-        filter: &query.filter,
-        cursor: &query.cursor,
-        // One more than is returned shows whether there is a next page.
-        limit: limit + 1,
-    };
-    let mut robots = T::page(&service.catalogue, request)?;
-    let has_next = robots.len() > limit;
-    robots.truncate(limit);
-    let mut response = response::ok(array(&robots, &query.fields));
-    let sort = query.cursor.sort();
-    let end = robots.last().map(|last| last.cursor(sort));
-    if let (true, Some(end)) = (has_next, end) {
+    let (mut response, next) = list::page(pages, limit, array, request_id)?;
+    if let Some(next) = next {
         let base = &service.settings.base;
-        let next = format!("<{base}{}>; rel=\"next\"", query.next(&end, prefix));
+        let next = format!("<{base}{}>; rel=\"next\"", query.next(&next, prefix));
         response::set(response.headers_mut(), LINK, next);
     }
     Ok(response)

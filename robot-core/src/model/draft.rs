@@ -111,6 +111,13 @@ impl Draft {
         }
     }
 
+    /// The number of bytes of the texts and the own values, about.
+    pub(crate) fn size(&self) -> usize {
+        let texts = [&self.name, &self.robot_type];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        texts + self.own.size()
+    }
+
     /// The value of a field, if the client has set it.
     #[must_use]
     pub fn value(&self, field: Field) -> Option<Value<'_>> {
@@ -193,6 +200,11 @@ pub struct Rejection {
 }
 
 impl Rejection {
+    #[cfg(feature = "transfer")]
+    pub(crate) fn size(&self) -> usize {
+        self.draft.size()
+    }
+
     /// The value of a field, if it violates no rule.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
         let value = self.draft.value(field);

@@ -17,7 +17,7 @@ impl<'a> Members<'a> {
     }
 
     /// The first name that two members have.
-    pub(super) fn repeated(&self) -> Option<&str> {
+    pub(crate) fn repeated(&self) -> Option<&str> {
         let mut names = HashSet::with_capacity(self.0.len());
         let mut all = self.0.iter().map(|(name, _)| &**name);
         all.find(|name| !names.insert(*name))

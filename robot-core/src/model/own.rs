@@ -38,6 +38,16 @@ impl OwnValues {
         self.0.extend(changes.0);
     }
 
+    /// The number of bytes of the names and values, about.
+    pub(super) fn size(&self) -> usize {
+        let size = |value: &Value<'_>| match value {
+            Value::Text(text) => text.len(),
+            _ => size_of::<i64>(),
+        };
+        let members = self.0.iter();
+        members.map(|(name, value)| name.len() + size(value)).sum()
+    }
+
     /// Whether there is no value.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -83,6 +83,11 @@ impl Robot {
         Self { revision, ..self }
     }
 
+    /// The number of bytes of the texts and the own values, about.
+    pub(crate) fn size(&self) -> usize {
+        self.values.size()
+    }
+
     pub(crate) fn values(&self) -> &ValidDraft {
         &self.values
     }
@@ -153,8 +158,8 @@ impl ValidChanges {
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
 /// let (filter, cursor) = (Filter::from("R2"), Cursor::default());
-/// let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10 };
-/// for entry in catalogue.entries(request)? {
+/// let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10, max_bytes: usize::MAX };
+/// for entry in catalogue.entries(request)?.items {
 ///     assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
 /// }
 /// # Ok::<(), robot_core::Error>(())

@@ -135,6 +135,10 @@ impl ValidDraft {
         &self.draft.own
     }
 
+    pub(crate) fn size(&self) -> usize {
+        self.draft.size()
+    }
+
     /// The value of a field, except for the id and the revision. A value of another kind than the field's,
     /// which was stored before the field was defined, is none.
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
@@ -267,6 +271,11 @@ impl ValidChanges {
     /// Whether own values that the changes do not have are removed.
     pub(crate) fn replaces_own(&self) -> bool {
         self.replaces_own
+    }
+
+    #[cfg(feature = "transfer")]
+    pub(crate) fn size(&self) -> usize {
+        self.draft.size()
     }
 
     /// How the own values change.

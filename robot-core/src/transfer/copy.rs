@@ -146,8 +146,10 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
         filter: &Filter::all(),
         cursor: &Cursor::default(),
         limit: 1,
+        max_bytes: usize::MAX,
     };
-    if !target.entries(any).map_err(CopyError::Target)?.is_empty() {
+    let present = target.entries(any).map_err(CopyError::Target)?;
+    if !present.items.is_empty() {
         return Err(CopyError::NotEmpty);
     }
     copy_definition(source, target)?;

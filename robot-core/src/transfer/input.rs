@@ -19,6 +19,9 @@ use super::{position::Position, record::ReadError};
 /// ```
 pub const RECORD_LIMIT: usize = 64 * 1024;
 
+/// Lower, and files are read by more calls of the system; higher, and each import needs more memory.
+const BUFFER_SIZE: usize = 16 * 1024;
+
 /// Some editors put it before a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const MARK_LENGTH: u64 = 3;
@@ -45,7 +48,7 @@ impl<R: Read> Input<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             reader: BufReader::with_capacity(
-                RECORD_LIMIT,
+                BUFFER_SIZE,
                 Cursor::default().chain(input.take(MARK_LENGTH)),
             ),
             has_start: false,

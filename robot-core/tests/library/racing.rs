@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pending,
+    Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, Page, PageRequest, Pending,
     Restoration, Result, Robot, RobotId, ValidDraft,
 };
 
@@ -98,7 +98,7 @@ impl Catalogue for Racing {
         }
         Ok(found)
     }
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.inner.page(request)
     }
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

@@ -91,11 +91,15 @@ impl<C: Catalogue> Subject<'_, C> {
             Step::Together(drafts, years) => self.apply_together(drafts, years),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
-            Step::Page(filter, after, limit) => catalogue.page(PageRequest {
-                filter: &filter,
-                cursor: &Cursor::after_name(after),
-                limit,
-            }),
+            Step::Page(filter, after, limit) => {
+                let page = catalogue.page(PageRequest {
+                    filter: &filter,
+                    cursor: &Cursor::after_name(after),
+                    limit,
+                    max_bytes: usize::MAX,
+                });
+                page.map(|page| page.items)
+            }
             Step::List(filter, sort, size) => list(catalogue, filter, sort, size),
             Step::Part(order, start, length, filter) => {
                 let robot = catalogue.get(self.id(order)).unwrap();

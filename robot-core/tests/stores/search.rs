@@ -1,13 +1,16 @@
 //! Lists of many more robots than a page, with few, all or no matches, compared with all robots.
 
 use robot_core::{
-    Catalogue, Cursor, Draft, Entry, Field, Filter, PageRequest, Restoration, Robot, RobotId, Sort,
-    ValidDraft,
+    Catalogue, CatalogueExt, Cursor, Draft, Entry, Field, Filter, PageRequest, Redefinition,
+    Restoration, Robot, RobotId, Sort, ValidDraft,
 };
 
 use crate::backend::{Backend, database_tests};
 
-database_tests![lists_of_many_robots_equal_full_comparison];
+database_tests![
+    lists_of_many_robots_equal_full_comparison,
+    page_ends_after_its_maximum_of_bytes,
+];
 
 /// Robots of a hundred years, not in the order of their names. Most are droids.
 fn many_robots() -> Vec<Robot> {
@@ -56,12 +59,47 @@ fn assert_pages(catalogue: &dyn Catalogue, filter: &Filter, sort: Sort, robots: 
             filter,
             cursor: &cursor,
             limit,
+            max_bytes: usize::MAX,
         };
         let start = if before.is_some() { start } else { 0 };
         let expected = &robots[start..robots.len().min(start + limit)];
-        assert_eq!(catalogue.page(request).unwrap(), expected, "{request:?}");
-        let entries = catalogue.entries(request).unwrap();
+        assert_eq!(
+            catalogue.page(request).unwrap().items,
+            expected,
+            "{request:?}"
+        );
+        let entries = catalogue.entries(request).unwrap().items;
         let expected = expected.iter().cloned().map(Entry::from);
         assert!(entries.into_iter().eq(expected), "{request:?}");
+    }
+}
+
+fn page_ends_after_its_maximum_of_bytes<B: Backend>() {
+    let database = B::new();
+    let catalogue = database.open();
+    let definition = r#"{"properties": {"notes": {"type": "string", "maxLength": 10000}}}"#;
+    let redefinition = Redefinition::new(definition.parse().unwrap());
+    catalogue.define(redefinition).unwrap();
+    for number in 0..20 {
+        let mut draft = Draft::new(format!("robot {number:02}"), "droid", 1977 + number % 3);
+        draft.set("notes", "x".repeat(10_000));
+        catalogue.add(draft).unwrap();
+    }
+    for sort in Sort::all(&catalogue.definition()) {
+        for (max_bytes, count) in [(0, 0), (1, 1), (10_000, 1), (35_000, 4), (usize::MAX, 20)] {
+            let request = PageRequest {
+                filter: &Filter::all(),
+                cursor: &Cursor::start(sort),
+                limit: 100,
+                max_bytes,
+            };
+            let page = catalogue.page(request).unwrap();
+            let found = (page.items.len(), page.is_last);
+            assert_eq!(found, (count, count == 20), "{max_bytes} by {sort}");
+            assert!(
+                page.items
+                    .is_sorted_by(|one, other| sort.compare(one, other).is_lt())
+            );
+        }
     }
 }

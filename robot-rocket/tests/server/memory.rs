@@ -65,3 +65,69 @@ fn silent_readers_use_bounded_memory_per_connection() {
         assert!(used <= LIMIT_KIB, "{used} KiB per connection");
     }
 }
+
+#[test]
+fn large_robots_use_bounded_memory_per_connection() {
+    const CLIENTS: usize = 60;
+    const READERS: usize = 4;
+    const TEXTS: usize = 6;
+    const LENGTH: usize = 9_900;
+    // Twice as much as they have, because threads and fragmentation weigh more with few.
+    const LARGE_LIMIT_KIB: usize = 640;
+    let settings = [
+        ("ROCKET_DATABASE_TIMEOUT", "60"),
+        ("ROCKET_DATABASE_CONNECTIONS", "2"),
+        ("RUST_LOG", "off"),
+    ];
+    let server = Server::sqlite(&settings);
+    let names: Vec<_> = (0..TEXTS).map(|number| format!("text{number}")).collect();
+    let fields = names
+        .iter()
+        .map(|name| format!(r#""{name}":{{"type":"string","maxLength":10000}}"#));
+    let fields: Vec<_> = fields.collect();
+    let definition = format!(r#"{{"properties":{{{}}}}}"#, fields.join(","));
+    assert_eq!(
+        server.call("PUT", "/api/definition", &definition).status,
+        200
+    );
+    let text = "x".repeat(LENGTH);
+    let mut robots = format!("name,type,year,{}\n", names.join(","));
+    for number in 0..1_000 {
+        writeln!(
+            robots,
+            "robot {number:07},droid,1977{}",
+            format!(",{text}").repeat(TEXTS)
+        )
+        .unwrap();
+    }
+    let imported = server.call("POST", "/api/robots/import?format=csv", &robots);
+    assert_eq!(imported.status, 200);
+    wait_until_idle(&server);
+    let before = resident(&server);
+    for path in ["?limit=1000&", "?", "/export?format=json&"] {
+        let target = format!("/api/robots{path}fields=name,{}", names.join(","));
+        let request =
+            format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let assert_bounded = |clients| {
+            wait_until_idle(&server);
+            let used = resident(&server).saturating_sub(before) / CLIENTS;
+            assert!(
+                used <= LARGE_LIMIT_KIB,
+                "{target}: {used} KiB per {clients} client"
+            );
+        };
+        let silent: Vec<_> = (0..CLIENTS).map(|_| server.connect(&request)).collect();
+        assert_bounded("silent");
+        drop(silent);
+        wait_until_idle(&server);
+        thread::scope(|scope| {
+            for _ in 0..READERS {
+                scope.spawn(|| {
+                    let read = server.exchange(&request).len();
+                    assert!(read > 1_000 * TEXTS * LENGTH, "{target}: {read} bytes");
+                });
+            }
+        });
+        assert_bounded("reading");
+    }
+}

@@ -14,6 +14,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     content_type_of_a_draft_is_ignored,
     deep_nesting_is_accepted,
     body_of_a_get_is_ignored,
+    encoded_body_returns_415,
 ];
 
 /// Asserts that both `POST` and `PUT` reject the body, and that nothing was stored.
@@ -168,4 +169,28 @@ fn body_of_a_get_is_ignored(session: &Session<'_>) {
     assert_eq!(answer.status, 200);
     let answer = session.call("DELETE", &target, &form, b"_method=x");
     assert_ok(&answer);
+}
+
+fn encoded_body_returns_415(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let by_id = format!("/api/robots/{id}");
+    let body = draft("x", "droid", 1);
+    for coding in ["gzip", "identity, BR"] {
+        for (method, target) in [
+            ("POST", "/api/robots"),
+            ("PUT", &by_id),
+            ("PATCH", &by_id),
+            ("PUT", "/api/definition"),
+            ("POST", "/api/robots/import?format=ndjson"),
+        ] {
+            let headers = [("Content-Encoding", coding)];
+            let answer = session.call(method, target, &headers, body.as_bytes());
+            assert_failure(&answer, 415);
+            assert_eq!(answer.header("accept-encoding"), Some("identity"));
+        }
+    }
+    let headers = [("Content-Encoding", "Identity")];
+    let answer = session.call("POST", "/api/robots", &headers, body.as_bytes());
+    assert_eq!(answer.status, session.created());
+    assert_eq!(session.names("/api/robots"), ["R2-D2", "x"]);
 }

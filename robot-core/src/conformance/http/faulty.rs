@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Cursor, Error, Filter, PageRequest, Pending, Redefinition, Restoration,
-        Result, Summary, ValueCount,
+        Catalogue, Change, Cursor, Error, Filter, Page, PageRequest, Pending, Redefinition,
+        Restoration, Result, Summary, ValueCount,
     },
     model::{Definition, Entry, Field, Robot, RobotId},
 };
@@ -117,7 +117,7 @@ impl Catalogue for Faulty {
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         self.checked(Access::Other)?.find(name)
     }
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.checked(Access::page(request))?.page(request)
     }
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -130,7 +130,7 @@ impl Catalogue for Faulty {
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.checked(Access::Other)?.last_id()
     }
-    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
         self.checked(Access::page(request))?.entries(request)
     }
     fn count(&self, filter: &Filter) -> Result<u64> {

@@ -110,6 +110,10 @@ fn import_in_another_format_stores_nothing(session: &Session<'_>) {
         ("?format=csv&dry_run", ""),
         ("?format=%FF", ""),
         ("?format=csv&atomic=yes", ""),
+        (
+            "?format=csv&columns=%7B%22a%22:null,%22b%22:null,%22a%22:%22name%22%7D",
+            "",
+        ),
         ("?format=csv&atomic=", ""),
         ("?format=csv&atomic=true&atomic=true", ""),
     ] {

@@ -302,7 +302,9 @@ fn page(catalogue: &dyn Catalogue) -> Vec<Robot> {
         filter: &Filter::all(),
         cursor: &Cursor::default(),
         limit: 1000,
+        max_bytes: usize::MAX,
     }))
+    .items
 }
 
 /// Deletes all robots together.

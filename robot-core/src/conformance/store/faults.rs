@@ -298,7 +298,7 @@ const READS: &[Seeded] = &[
     (
         Fault::Page(|store, request| {
             let mut found = store.page(request)?;
-            found.sort_by_key(|robot| robot.name().to_lowercase());
+            found.items.sort_by_key(|robot| robot.name().to_lowercase());
             Ok(found)
         }),
         "names_are_ordered_and_searched_by_bytes",
@@ -333,7 +333,9 @@ const READS: &[Seeded] = &[
         Fault::Page(|store, request| {
             let has_text = !request.filter.containing.is_empty();
             let mut found = store.page(request)?;
-            found.retain(|robot| !has_text || robot.revision() == Revision::FIRST);
+            found
+                .items
+                .retain(|robot| !has_text || robot.revision() == Revision::FIRST);
             Ok(found)
         }),
         "search_finds_the_latest_names folded_search_finds_the_latest_names",

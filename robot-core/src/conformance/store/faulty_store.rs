@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Filter, PageRequest, Pending, Redefinition, Restoration,
-        Result, Summary,
+        Catalogue, CatalogueExt, Change, Filter, Page, PageRequest, Pending, Redefinition,
+        Restoration, Result, Summary,
     },
     memory::MemoryCatalogue,
     model::{Definition, Robot, RobotId},
@@ -23,7 +23,7 @@ pub(super) enum Fault {
     ApplyAll(fn(&MemoryCatalogue, Vec<Change>) -> Result<Vec<RobotId>>),
     Get(fn(&MemoryCatalogue, RobotId) -> Option<Robot>),
     Find(fn(&MemoryCatalogue, &str) -> Option<Robot>),
-    Page(fn(&MemoryCatalogue, PageRequest<'_>) -> Result<Vec<Robot>>),
+    Page(fn(&MemoryCatalogue, PageRequest<'_>) -> Result<Page<Robot>>),
     /// The filter of pages, counts and summaries.
     Filter(fn(&Filter) -> Filter),
     /// The filter of counts and summaries.
@@ -92,7 +92,7 @@ impl Catalogue for FaultyStore {
         }
     }
 
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         match self.fault {
             Fault::Page(page) => page(&self.store, request),
             Fault::Filter(change) => {

@@ -1,9 +1,13 @@
 //! Cases: pages, filters, orders, counts and summaries.
 
-use super::{Run, add_all, names, ok};
+use super::{
+    Run, add_all, names, ok,
+    own_fields::{OWN, parse},
+};
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Condition, Cursor, Filter, PageRequest, Pages, Sort, Summary,
+        Catalogue, CatalogueExt, Condition, Cursor, Filter, PageRequest, Pages, Redefinition, Sort,
+        Summary,
     },
     conformance::{Case, cases},
     model::{Definition, Draft, Entry, Field, Robot, RobotId, Value},
@@ -16,6 +20,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     changes_between_pages_repeat_no_robot,
     pages_start_after_any_text,
     pages_of_any_size_are_returned,
+    pages_limited_by_bytes_are_complete,
     summary_groups_types_and_decades,
     filters_with_nul_match_nothing,
 ];
@@ -51,6 +56,7 @@ fn page<'a>(filter: &'a Filter, cursor: &'a Cursor, limit: usize) -> PageRequest
         filter,
         cursor,
         limit,
+        max_bytes: usize::MAX,
     }
 }
 
@@ -87,9 +93,13 @@ pub(super) fn assert_listed(catalogue: &dyn Catalogue, robots: &[Robot], filter:
             let cursor = &Cursor::start(sort);
             let request = page(filter, cursor, limit);
             let first = ..limit.min(expected.len());
-            assert_eq!(ok(catalogue.page(request)), expected[first], "{request:?}");
+            assert_eq!(
+                ok(catalogue.page(request)).items,
+                expected[first],
+                "{request:?}"
+            );
             let found = ok(catalogue.entries(request));
-            assert_eq!(found, entries[first], "{request:?}");
+            assert_eq!(found.items, entries[first], "{request:?}");
         }
     }
 }
@@ -187,7 +197,7 @@ fn cursor_needs_no_robot(catalogue: &dyn Catalogue) {
         let parsed = cursor.to_string().parse().unwrap_or_default();
         for cursor in [cursor, parsed] {
             let found = ok(catalogue.page(page(&Filter::all(), &cursor, 100)));
-            assert_eq!(names(&found), names(&robots[4..]), "by {sort}");
+            assert_eq!(names(&found.items), names(&robots[4..]), "by {sort}");
         }
     }
 }
@@ -232,7 +242,7 @@ fn pages_start_after_any_text(catalogue: &dyn Catalogue) {
     ] {
         let cursor = Cursor::after_name(after);
         let found = ok(catalogue.page(page(&Filter::all(), &cursor, 1)));
-        assert_eq!(names(&found).concat(), first, "after {after:?}");
+        assert_eq!(names(&found.items).concat(), first, "after {after:?}");
     }
 }
 
@@ -243,9 +253,40 @@ fn pages_of_any_size_are_returned(catalogue: &dyn Catalogue) {
             let (filter, cursor) = (Filter::from(containing), Cursor::default());
             let request = page(&filter, &cursor, limit);
             let expected = limit.min(25);
-            assert_eq!(ok(catalogue.page(request)).len(), expected, "{request:?}");
-            let entries = ok(catalogue.entries(request));
+            let robots = ok(catalogue.page(request)).items;
+            assert_eq!(robots.len(), expected, "{request:?}");
+            let entries = ok(catalogue.entries(request)).items;
             assert_eq!(entries.len(), expected, "{request:?}");
+        }
+    }
+}
+
+fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
+    ok(catalogue.define(Redefinition::new(parse(OWN))));
+    let mut robots: Vec<_> = add_some(catalogue);
+    for (robot, length) in robots
+        .iter_mut()
+        .zip([0, 9_000, 10, 3_000, 0, 10_000, 2_000])
+    {
+        let mut draft = Draft::default();
+        draft.set("notes", "é".repeat(length));
+        draft.set("lent", length % 4 == 0);
+        ok(catalogue.patch(robot.id(), draft));
+        *robot = ok(catalogue.get(robot.id())).unwrap_or_else(|| robot.clone());
+    }
+    for sort in Sort::all(&catalogue.definition()) {
+        robots.sort_by(|one, other| sort.compare(one, other));
+        for max_bytes in [1, 5_000, 30_000, 100_000] {
+            for filter in [
+                Filter::all(),
+                Filter::from("o"),
+                Filter::all().at_least(Field::YEAR, 1),
+            ] {
+                let pages = Pages::new(catalogue, filter.clone()).sorted(sort);
+                let found: Vec<_> = pages.max_bytes(max_bytes).take(20).flat_map(ok).collect();
+                let matching = robots.iter().filter(|robot| filter.matches(robot));
+                assert!(found.iter().eq(matching), "{filter:?} by {sort}: {found:?}");
+            }
         }
     }
 }

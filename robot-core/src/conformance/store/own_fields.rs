@@ -338,9 +338,10 @@ fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalog
                 filter: &filter,
                 cursor: &Cursor::default(),
                 limit: 10,
+                max_bytes: usize::MAX,
             }));
             assert!(
-                found.iter().map(Robot::name).eq([*text]),
+                found.items.iter().map(Robot::name).eq([*text]),
                 "{text:?}: {found:?}"
             );
         }

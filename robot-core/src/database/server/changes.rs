@@ -16,7 +16,7 @@ use super::{
     kind::Kind,
 };
 use crate::{
-    catalogue::{Change, Error, Result},
+    catalogue::{Change, Error, Result, Room},
     database::{
         conditions::has_id_of,
         define::KnownDefinition,
@@ -175,7 +175,9 @@ async fn lock_robots<B: Backend>(
     let mut robots = HashMap::new();
     for ids in ids.chunks(ROWS) {
         let query = select(ROBOT, Some(has_id_of(ids))).sql(" ORDER BY robots.id FOR UPDATE");
-        let locked = connection.robots(query, usize::MAX).await?;
+        let locked = connection
+            .robots(query, &mut Room::of_robots(usize::MAX))
+            .await?;
         robots.extend(locked.into_iter().map(|robot| (robot.id(), robot)));
     }
     Ok(robots)

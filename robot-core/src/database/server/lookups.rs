@@ -6,7 +6,7 @@ use diesel::QueryResult;
 
 use super::{backend::Backend, batcher::Work, connection::Connection, kind::Kind};
 use crate::{
-    catalogue::Result,
+    catalogue::{Result, Room},
     database::{
         conditions::has_id_of,
         schema::ROBOT,
@@ -40,7 +40,10 @@ impl<B: Backend> Work<B> for Lookups {
         }
         let numbers: Vec<_> = ids.iter().map(|id| id.get()).collect();
         let query = select(ROBOT, Some(has_id_of(&numbers)));
-        let robots = connection.robots(query, usize::MAX).await?.into_iter();
+        let robots = connection
+            .robots(query, &mut Room::of_robots(ids.len()))
+            .await?
+            .into_iter();
         let robots: HashMap<_, _> = robots.map(|robot| (robot.id(), robot)).collect();
         Ok(ids.iter().map(|id| Ok(robots.get(id).cloned())).collect())
     }

@@ -24,8 +24,8 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Filter, OpenError, OpenOptions, PageRequest, Pending, Redefinition,
-        Restoration, Result, Summary, ValueCount, redact,
+        Catalogue, Change, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
+        Redefinition, Restoration, Result, Room, Summary, ValueCount, redact,
     },
     database::{
         conditions::Part,
@@ -38,7 +38,7 @@ use crate::{
             Grouping, Item, after_name, count, find, foreign_columns, has_nul, last_id, page,
         },
     },
-    model::{Definition, Entry, Field, Robot, RobotId},
+    model::{Definition, Entry, Field, Revision, Robot, RobotId},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
@@ -107,11 +107,8 @@ impl<B: Backend> ServerStore<B> {
         kind: Kind,
         filter: &Filter,
         parts: &[Part],
-        statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<Vec<T>>,
-    ) -> Result<Vec<T>> {
-        if has_nul(filter) {
-            return Ok(Vec::new());
-        }
+        statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
+    ) -> Result<T> {
         let run = async |connection: &mut B| {
             let text = TextSearch::new(connection, filter).await?;
             let condition = text.as_ref().map(TextSearch::condition::<B>);
@@ -128,17 +125,32 @@ impl<B: Backend> ServerStore<B> {
     }
 
     /// Reads a page of robots or entries.
-    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Vec<T>> {
+    fn read_page<T: Item>(
+        &self,
+        request: PageRequest<'_>,
+        has_own_values: bool,
+    ) -> Result<Page<T>> {
+        if has_nul(request.filter) {
+            return Ok(request.room().page(Vec::new()));
+        }
         let cursor = &request.cursor.defined_by(&self.definition());
         let request = PageRequest { cursor, ..request };
         let parts = Part::after(cursor, request.filter);
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
-            page(connection, request, condition).await
+            let mut room = Room {
+                has_own_values,
+                ..request.room()
+            };
+            let found = page(connection, request, condition, &mut room).await;
+            Ok(room.page(found?))
         };
         self.search(page_kind(request), request.filter, parts, &read)
     }
 
     fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
+        if has_nul(filter) {
+            return Ok(Vec::new());
+        }
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
             count(connection, filter, condition, grouping).await
         };
@@ -207,18 +219,20 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             .wait(self.lookups.pool.execute(Kind::Lookup, found))
     }
 
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         if let Some(page) = request.of_ids(|request| self.page(request)) {
             return page;
         }
-        self.read_page(request)
+        // A definition that was changed may have had own fields.
+        let has_own_values = self.definition().revision() > Revision::FIRST;
+        self.read_page(request, has_own_values)
     }
 
-    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
         if request.filter.ids().is_some() {
-            return Ok(self.page(request)?.into_iter().map(Entry::from).collect());
+            return Ok(self.page(request)?.map(Entry::from));
         }
-        self.read_page(request)
+        self.read_page(request, false)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {

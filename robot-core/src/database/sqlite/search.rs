@@ -8,7 +8,7 @@ use diesel::{QueryResult, SqliteConnection};
 
 use super::trigram_index::candidates;
 use crate::{
-    catalogue::{Cursor, FieldFilter, Filter, PageRequest},
+    catalogue::{Cursor, FieldFilter, Filter, PageRequest, Room},
     database::{
         conditions::{conditions, of_field},
         execute::Execute,
@@ -41,24 +41,30 @@ const CANDIDATE_LIMIT: usize = 20_000;
 pub(super) fn page<T: Item>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
+    room: &mut Room,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
     let text = now(TextSearch::new(connection, filter))?;
     let text = text.as_ref();
     let is_unique = |field: &FieldFilter| field.field.is_unique() && field.any_of.len() == 1;
     if filter.fields.iter().any(is_unique) {
-        return now(statements::page(connection, request, text.map(contains)));
+        return now(statements::page(
+            connection,
+            request,
+            text.map(contains),
+            room,
+        ));
     }
-    if let Some(ids) = sorted_ids(connection, request, text)? {
-        return read_scanned(connection, request, None, Some(&ids));
+    if let Some(ids) = sorted_ids(connection, request, text, room.robots)? {
+        return read_scanned(connection, request, None, Some(&ids), room);
     }
     let mut found = Vec::new();
     let mut cursor = Cow::Borrowed(request.cursor);
     let mut ids = None;
     if let Some(text) = text {
         if request.cursor.ascending_name().is_some() {
-            let (names, end) = read_names(connection, request, text)?;
-            if names.len() == request.limit {
+            let (names, end) = read_names(connection, request, text, room)?;
+            if room.is_full() {
                 return Ok(names);
             }
             found = names;
@@ -68,10 +74,9 @@ pub(super) fn page<T: Item>(
     }
     let rest = PageRequest {
         cursor: &cursor,
-        limit: request.limit - found.len(),
         ..request
     };
-    found.extend(read_scanned(connection, rest, text, ids.as_deref())?);
+    found.extend(read_scanned(connection, rest, text, ids.as_deref(), room)?);
     Ok(found)
 }
 
@@ -98,6 +103,7 @@ fn sorted_ids(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
+    limit: usize,
 ) -> QueryResult<Option<Vec<i64>>> {
     let filter = request.filter;
     let mut fields = filter.fields.iter();
@@ -118,7 +124,8 @@ fn sorted_ids(
         return Ok(None);
     }
     // Not by the index of the order, which would read all robots.
-    let page = statements::page_ordered(connection, request, text.map(contains), "+");
+    let room = &mut Room::of_robots(limit);
+    let page = statements::page_ordered(connection, request, text.map(contains), room, "+");
     let entries: Vec<Entry> = now(page)?;
     Ok(Some(entries.iter().map(|entry| entry.id().get()).collect()))
 }
@@ -129,6 +136,7 @@ fn read_names<T: Item>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     text: &TextSearch<'_>,
+    room: &mut Room,
 ) -> QueryResult<(Vec<T>, Cursor)> {
     let mut found = Vec::new();
     let mut cursor = request.cursor.clone();
@@ -142,18 +150,22 @@ fn read_names<T: Item>(
         let part = PageRequest {
             filter: &Filter::all(),
             cursor: &cursor,
-            limit: request.limit - found.len(),
+            ..request
         };
         let in_chunk = Fragment::new("robots.name <= ").text(last.clone());
         let all = condition(request.filter, Some(text), None);
         let condition = all.into_iter().fold(in_chunk, Fragment::and);
-        found.extend(now(statements::page(connection, part, Some(condition)))?);
+        found.extend(now(statements::page(
+            connection,
+            part,
+            Some(condition),
+            room,
+        ))?);
         cursor = cursor.after_text(last);
         names_read += chunk;
-        let missing = request.limit - found.len();
         // If the matches are spread evenly.
-        let expected = (names_read / (found.len() + 1)).saturating_mul(missing);
-        if missing == 0 || expected.max(names_read) > NAME_LIMIT {
+        let expected = (names_read / (found.len() + 1)).saturating_mul(room.robots);
+        if room.is_full() || expected.max(names_read) > NAME_LIMIT {
             return Ok((found, cursor));
         }
     }
@@ -168,7 +180,7 @@ fn nth_name(
     let is_after = Fragment::new("robots.name > ").text(after);
     let name = select(ENTRY, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
     let query = name.number(row_limit(position) - 1);
-    Ok(now(connection.pairs(query, 1, |(_, name)| Ok(name)))?.pop())
+    Ok(now(connection.pairs(query, &mut Room::of_robots(1), |(_, name)| Ok(name)))?.pop())
 }
 
 /// Reads a page in its order, or the robots of it that have one of these ids.
@@ -177,17 +189,23 @@ fn read_scanned<T: Item>(
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
     ids: Option<&[i64]>,
+    room: &mut Room,
 ) -> QueryResult<Vec<T>> {
     let sort: Field = request.cursor.sort().field;
     let mut fields = request.filter.fields.iter();
     if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field == sort) {
         // The order and the condition have one index.
-        return now(statements::page(connection, request, text.map(contains)));
+        return now(statements::page(
+            connection,
+            request,
+            text.map(contains),
+            room,
+        ));
     }
     let condition = condition(request.filter, text, ids);
     let filter = &Filter::all();
     let request = PageRequest { filter, ..request };
-    now(statements::page(connection, request, condition))
+    now(statements::page(connection, request, condition, room))
 }
 
 /// The conditions for the text, the ids, and the fields: these in a form for which SQLite uses no index (`+`).

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
+        Catalogue, Change, Error, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
         Preparation, Redefinition, Restoration, Result, Scheme, Summary, ValueCount,
     },
     database::{
@@ -172,20 +172,22 @@ impl SqliteCatalogue {
         }
     }
 
-    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Vec<T>> {
+    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Page<T>> {
         let filter = request.filter;
         if has_nul(filter) {
-            return Ok(Vec::new());
+            return Ok(request.room().page(Vec::new()));
         }
         let cursor = &request.cursor.defined_by(&self.definition.get());
         let request = PageRequest { cursor, ..request };
         self.reads.pool.read(|connection| {
-            if filter.containing.is_empty() && after_name(request).is_some() {
-                now(statements::page(connection, request, None))
+            let mut room = request.room();
+            let found = if filter.containing.is_empty() && after_name(request).is_some() {
+                now(statements::page(connection, request, None, &mut room))
             } else {
                 // All statements of a search read one snapshot.
-                connection.transaction(|connection| search::page(connection, request))
-            }
+                connection.transaction(|connection| search::page(connection, request, &mut room))
+            };
+            Ok(room.page(found?))
         })
     }
 
@@ -218,11 +220,11 @@ impl Catalogue for SqliteCatalogue {
         pool.read(|connection| now(find(connection, name)))
     }
 
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+    fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.read_page(request)
     }
 
-    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
         self.read_page(request)
     }
 

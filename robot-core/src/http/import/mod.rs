@@ -51,7 +51,7 @@ use crate::{
 pub const IMPORT_LIMIT: u64 = 1024 * 1024 * 1024;
 
 /// The maximum number of bytes in the body of a dry run (`?dry_run=true`), which keeps all names in
-/// memory to detect duplicates.
+/// memory to detect duplicates, and of an import of all robots or none (`?atomic=true`), which keeps all robots.
 pub const DRY_RUN_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of messages about records that failed in one reply.
@@ -75,7 +75,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
              Content-Type text/csv, application/json or application/x-ndjson",
         )
     })?;
-    let limit = if query.options.is_dry_run || query.is_proposal {
+    let limit = if query.options.is_dry_run || query.is_proposal || query.is_atomic {
         DRY_RUN_LIMIT
     } else {
         IMPORT_LIMIT

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     http::{failure::Failure, route::Call},
-    model::{Definition, Field, unknown},
+    model::{Definition, Field, draft_json::Members, unknown},
     transfer::{Columns, ImportOptions, OnConflict},
 };
 
@@ -54,8 +54,13 @@ impl Query {
             ));
         }
         let chosen: Option<BTreeMap<String, Option<String>>> = arguments.parse("columns", |json| {
+            let members: Option<Members<'_>> = serde_json::from_str(json).ok();
+            if let Some(name) = members.as_ref().and_then(Members::repeated) {
+                return Err(format!("columns has '{name}' twice; name it once"));
+            }
             serde_json::from_str(json).map_err(|_| {
                 "columns must be a JSON object that has the name of a field, or null, for each column"
+                    .to_owned()
             })
         })?;
         let chosen = chosen.unwrap_or_default();

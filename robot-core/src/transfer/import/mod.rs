@@ -32,6 +32,10 @@ use crate::{
 /// holds four times as many.
 const IN_FLIGHT: usize = 1024;
 
+/// The number of bytes of records in flight, for each write in flight that is permitted. Lower, and records of usual
+/// length are fewer in flight than the limit; higher, and an import of large robots needs more memory.
+const RECORD_BYTES: usize = 256;
+
 /// How long a record or an atomic import is retried, and the pause between two attempts.
 pub(super) const RETRY_LIMIT: Duration = Duration::from_secs(2);
 pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
@@ -81,6 +85,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             options,
             in_flight: VecDeque::new(),
             limit: IN_FLIGHT,
+            bytes: 0,
             waiting: None,
             names: Names::default(),
             dropped: 0,
@@ -137,6 +142,8 @@ pub struct Import<C, I> {
     in_flight: VecDeque<(Position, Wanted, Step)>,
     /// The limit of writes in flight.
     limit: usize,
+    /// The number of bytes of the records in flight, about.
+    bytes: usize,
     /// A record that waits, because a record with the same name, or another unique value, is in flight.
     waiting: Option<(Position, Wanted)>,
     /// The unique values in flight; in a dry run, all that would have been added. And the ids of records.
@@ -205,9 +212,13 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         self
     }
 
+    fn is_full(&self) -> bool {
+        self.in_flight.len() >= self.limit || self.bytes >= self.limit * RECORD_BYTES
+    }
+
     /// Starts writes up to the limit.
     fn fill(&mut self) {
-        while self.in_flight.len() < self.limit {
+        while !self.is_full() {
             let Some((position, wanted)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
@@ -223,7 +234,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 
     /// The next record that is well-formed. Malformed records before it are queued.
     fn read(&mut self) -> Option<(Position, Wanted)> {
-        while !self.is_closed && self.in_flight.len() < self.limit {
+        while !self.is_closed && !self.is_full() {
             let record = self.records.next()?;
             // It may have changed since the record before.
             self.definition = self.catalogue.definition();
@@ -270,6 +281,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             Step::Done(Err(error)) => self.ends_with(error),
             _ => false,
         };
+        self.bytes += wanted.size();
         self.in_flight.push_back((position, wanted, step));
     }
 
@@ -443,6 +455,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
         loop {
             self.fill();
             let (position, wanted, step) = self.in_flight.pop_front()?;
+            self.bytes = self.bytes.saturating_sub(wanted.size());
             let result = self.finish(&wanted, step);
             match &result {
                 // A store that accepts no changes is reported once.

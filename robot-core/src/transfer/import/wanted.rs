@@ -22,6 +22,16 @@ pub(super) enum Wanted {
 }
 
 impl Wanted {
+    /// The number of bytes of the values, about.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Robot(draft) => draft.size(),
+            Self::Changes(_, changes) => changes.size(),
+            Self::Invalid(rejection, _) => rejection.size(),
+            Self::Nothing => 0,
+        }
+    }
+
     pub(super) fn value(&self, field: Field) -> Option<Value<'_>> {
         match self {
             Self::Robot(draft) => draft.value(field),

@@ -65,8 +65,9 @@ impl Operation {
                     filter: &filter,
                     cursor: &cursor,
                     limit,
+                    max_bytes: usize::MAX,
                 })
-                .map(CallResult::Robots),
+                .map(|page| CallResult::Robots(page.items)),
         };
         result.unwrap_or_else(|error| self.error_answer(&error))
     }

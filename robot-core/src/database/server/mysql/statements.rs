@@ -17,7 +17,7 @@ use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use super::migrations::TABLE_LOCK;
 use crate::{
-    catalogue::Error,
+    catalogue::{Error, Room},
     database::{
         conditions::has_name_of,
         define::Index,
@@ -305,7 +305,9 @@ async fn insert_free(
     }
     let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
     let taken = select(ENTRY, Some(has_name_of(&names)));
-    let taken = connection.pairs(taken, usize::MAX, Ok).await?;
+    let taken = connection
+        .pairs(taken, &mut Room::of_robots(usize::MAX), Ok)
+        .await?;
     let mut taken: HashSet<_> = taken.iter().map(|(_, name)| name.as_str()).collect();
     let is_free: Vec<_> = names.into_iter().map(|name| taken.insert(name)).collect();
     let free = drafts.iter().zip(&is_free).filter(|(_, is_free)| **is_free);
@@ -351,7 +353,9 @@ async fn assigned_ids(
     }
     // The first id. The ids of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    let ids = connection.pairs(Fragment::new(ids), 1, Ok).await;
+    let ids = connection
+        .pairs(Fragment::new(ids), &mut Room::of_robots(1), Ok)
+        .await;
     // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
     let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
     let (first, distance) = ids.unwrap_or_default();
