@@ -3,7 +3,10 @@
 use std::{
     cell::Cell,
     io,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -35,7 +38,7 @@ use crate::{
         schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
-            Grouping, Item, after_name, count, find, foreign_columns, has_nul, last_id, page,
+            Grouping, Item, after_name, count, find, foreign_columns, has_nul, ids, last_id, page,
         },
     },
     model::{Definition, Entry, Field, Revision, Robot, RobotId},
@@ -49,11 +52,17 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 /// Longer, and searches are slower for longer after a failover.
 const WORK_PAUSE: Duration = Duration::from_secs(60);
 
+/// The number of bytes of own values from which queries limit those of a page. Lower, and more catalogues have such
+/// queries, which take up to three times as long on MariaDB; higher, and a page may take more memory while it is read.
+const LONG_VALUES: usize = 4096;
+
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
     changes: Batcher<B, Changes>,
     pool: Arc<Pool<B>>,
+    /// Whether a robot has long values, as far as pages have shown, once it is known.
+    has_long_values: OnceLock<AtomicBool>,
     refresher: Option<Refresher>,
     runtime: Runtime,
 }
@@ -87,6 +96,7 @@ impl<B: Backend> ServerStore<B> {
             lookups: Batcher::new(Lookups, quarter.max(1), &connector, handle),
             changes: Batcher::new(changes, quarter.max(2), &connector, handle),
             pool,
+            has_long_values: OnceLock::new(),
             runtime,
         })
     }
@@ -145,6 +155,19 @@ impl<B: Backend> ServerStore<B> {
             Ok(room.page(found?))
         };
         self.search(page_kind(request), request.filter, parts, &read)
+    }
+
+    /// Whether a robot has long values. The first call looks for one; later ones know those that pages had.
+    fn has_long_values(&self) -> Result<&AtomicBool> {
+        if let Some(known) = self.has_long_values.get() {
+            return Ok(known);
+        }
+        let found = self.execute(Kind::Scan, async |connection| {
+            let is_long = format!("octet_length(robots.own) > {LONG_VALUES}");
+            ids(&mut connection.inner, Fragment::new(is_long), 1).await
+        })?;
+        let found = AtomicBool::new(!found.is_empty());
+        Ok(self.has_long_values.get_or_init(|| found))
     }
 
     fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
@@ -224,8 +247,17 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return page;
         }
         // A definition that was changed may have had own fields.
-        let has_own_values = self.definition().revision() > Revision::FIRST;
-        self.read_page(request, has_own_values)
+        if self.definition().revision() == Revision::FIRST {
+            return self.read_page(request, false);
+        }
+        let has_long_values = self.has_long_values()?;
+        let page = self.read_page(request, has_long_values.load(Ordering::Relaxed))?;
+        let count = page.items.len();
+        if count < request.limit && !page.is_last && request.max_bytes / count.max(1) > LONG_VALUES
+        {
+            has_long_values.store(true, Ordering::Relaxed);
+        }
+        Ok(page)
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
