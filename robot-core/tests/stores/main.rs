@@ -15,6 +15,7 @@ mod model;
 mod opening;
 #[cfg(feature = "postgres")]
 mod postgres_index;
+mod reads_beside_writers;
 mod search;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod servers;
