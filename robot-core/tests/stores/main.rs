@@ -9,6 +9,7 @@
 )]
 
 mod backend;
+mod definitions_beside_writers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost_connections;
 mod model;
