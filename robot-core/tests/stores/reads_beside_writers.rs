@@ -4,15 +4,19 @@
 use std::{
     sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, Definition, Draft, Error, Field, Filter,
-    MemoryCatalogue, PageRequest, Pages, Redefinition, Restoration, Revision, RobotId, Sort, Value,
+    MemoryCatalogue, PageRequest, Pages, Redefinition, Restoration, Revision, Robot, RobotId, Sort,
+    Value,
 };
 
-use crate::backend::{Backend, database_tests};
+use crate::{
+    backend::{Backend, database_tests},
+    definitions_beside_writers::{Over, wait_until},
+};
 
 database_tests![reads_beside_writers_are_complete];
 
@@ -38,25 +42,21 @@ const DEFINITION: &str = r#"{"properties": {
     "parts": {"type": "integer"}}}"#;
 
 /// Conditions as in a query. `text`, `folded` and `q` are the texts of a search.
-const FILTERS: [&str; 18] = [
+const FILTERS: [&str; 14] = [
     "",
     "level=8&level=10",
     "level_from=5&level_to=12",
     "level=",
-    "weight_from=2.5&weight_to=6",
+    "weight_from=1&weight_to=6",
     "weight=1.5&lent=false",
     "maker=Tyrell&maker=Ácme&level=3",
-    "maker=Cyberdyne&acquired_to=2015-01-01",
     "serial=s104&serial=s106",
     "slot_from=100&slot_to=700",
-    "lent=true",
-    "acquired_from=2010-01-01&level_to=20",
+    "lent=true&acquired_from=2010-01-01",
     "state=fair&year_from=1990",
-    "parts_from=3&level=8&level=9&level=10",
     "text=Bót 1",
     "folded=BOT 12&level_from=3",
-    "q=acme 12",
-    "q=TYRELL große",
+    "q=acme grosse 1",
 ];
 
 /// The number of robots at the start. Every second one keeps its values.
@@ -70,10 +70,7 @@ const ROUNDS: usize = 2;
 /// The number of changes before each round.
 const CHANGES: i64 = 100;
 
-/// How long the writers may change nothing on a busy machine.
-const STALL_LIMIT: Duration = Duration::from_secs(60);
-
-/// A robot keeps its values, or writers change only its parts, or all of its values.
+/// Writers do not change these robots, except the parts of some.
 fn is_kept(id: i64) -> bool {
     id % 2 == 0 && id <= ROBOTS
 }
@@ -82,22 +79,24 @@ fn has_other_parts(id: i64) -> bool {
     is_kept(id) && id % 6 == 0
 }
 
-fn draft(name: String, number: i64, is_complete: bool) -> Draft {
+fn draft(name: String, number: i64, has_unique: bool) -> Draft {
+    let place = usize::try_from(number).unwrap();
     let mut draft = Draft::new(name, "virtual", 1950 + number % 71);
-    if is_complete && number % 3 > 0 {
+    if has_unique && number % 3 > 0 {
         draft.set("serial", format!("s{number}"));
         draft.set("slot", number);
     }
     if number % 7 > 0 {
         draft.set("level", number / 2 % 20);
     }
-    let weight = f64::from(u8::try_from(number % 50).unwrap()) / 4.0;
-    draft.set("weight", Value::number(weight).unwrap());
-    let maker = ["Ácme", "Tyrell", "Cyberdyne"][usize::try_from(number % 3).unwrap()];
-    draft.set("maker", maker);
+    draft.set(
+        "weight",
+        Value::number([0.5, 1.5, 2.5, 6.0][place / 2 % 4]).unwrap(),
+    );
+    draft.set("maker", ["Ácme", "Tyrell", "Cyberdyne"][place % 3]);
     draft.set("notes", format!("Größe {}", number % 100));
     draft.set("acquired", format!("20{:02}-01-02", number % 30));
-    draft.set("state", ["good", "fair"][usize::from(number % 5 == 0)]);
+    draft.set("state", ["good", "fair"][place / 2 % 2]);
     draft.set("lent", number % 4 == 0);
     draft.set("parts", number % 8);
     draft
@@ -108,41 +107,32 @@ fn draft(name: String, number: i64, is_complete: bool) -> Draft {
 fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &AtomicBool) {
     let definition = catalogue.definition();
     let mut added = Vec::new();
-    for step in 1.. {
-        if is_over.load(Relaxed) {
-            break;
-        }
+    for step in (1..).take_while(|_| !is_over.load(Relaxed)) {
         let number = (step * WRITERS + writer) * 7919 % (ROBOTS / 2);
         let id = RobotId::new(2 * number + 1).unwrap();
-        let name = format!("Bót {writer}-{step}");
-        let patch = |number| Draft {
+        let new = draft(format!("Bót {writer}-{step}"), number, step % 16 == 0);
+        let values = Draft {
             name: None,
             ..draft(String::new(), number, number % 10 == 0)
         };
-        let update = |id, number| {
-            let changes = definition.validate_patch(patch(number), &[]).unwrap();
-            Change::Update(id, None, changes)
-        };
         let result = match step % 8 {
-            0 => {
-                let added_robot = catalogue.add(draft(name, number, step % 16 == 0));
-                added_robot.map(|robot| added.push(robot.id()))
-            }
+            0 => catalogue.add(new).map(|robot| added.push(robot.id())),
             1 | 6 if !added.is_empty() => catalogue.delete(added.swap_remove(0)),
             2 => {
-                let new = definition.validate(draft(name, number, false)).unwrap();
-                let other = RobotId::new(id.get() % ROBOTS + 2).unwrap();
-                let mut changes = vec![update(id, number), update(other, number + 1)];
-                changes.push(Change::Insert(new));
-                catalogue.apply_all(changes).map(|ids| added.push(ids[2]))
+                let changes = definition.validate_patch(values, &[]).unwrap();
+                let other = RobotId::new(id.get() % (ROBOTS - 2) + 2).unwrap();
+                let updates = [id, other].map(|id| Change::Update(id, None, changes.clone()));
+                let insert = Change::Insert(definition.validate(new).unwrap());
+                let all = updates.into_iter().chain([insert]).collect();
+                catalogue.apply_all(all).map(|ids| added.push(ids[2]))
             }
             3 => {
                 let mut parts = Draft::default();
                 parts.set("parts", step % 8);
                 catalogue.patch(RobotId::new(6 * (number / 3 + 1)).unwrap(), parts)
             }
-            4 => catalogue.patch_if(id, Revision::FIRST, patch(number)),
-            _ => catalogue.patch(id, patch(number)),
+            4 => catalogue.patch_if(id, Revision::FIRST, values),
+            _ => catalogue.patch(id, values),
         };
         match result {
             Ok(()) => _ = done.fetch_add(1, Relaxed),
@@ -155,10 +145,9 @@ fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &Ato
 }
 
 fn assert_complete_beside_writers(catalogue: &dyn Catalogue) {
-    let definition: Definition = DEFINITION.parse().unwrap();
     let model = MemoryCatalogue::new();
     for catalogue in [&model, catalogue] {
-        let redefinition = Redefinition::new(definition.clone());
+        let redefinition = Redefinition::new(DEFINITION.parse().unwrap());
         catalogue.define(redefinition).unwrap();
     }
     let definition = catalogue.definition();
@@ -184,32 +173,19 @@ fn assert_complete_beside_writers(catalogue: &dyn Catalogue) {
             scope.spawn(move || write(catalogue, writer, done, is_over));
         }
         for round in 0..ROUNDS {
-            let (before, began) = (done.load(Relaxed), Instant::now());
-            while done.load(Relaxed) < before + CHANGES {
-                assert!(began.elapsed() < STALL_LIMIT, "no changes");
-                thread::yield_now();
-            }
+            let enough = done.load(Relaxed) + CHANGES;
+            wait_until("changes of robots", || done.load(Relaxed) >= enough);
             for (place, sort) in Sort::all(&definition).enumerate() {
                 let query = FILTERS[(place + 7 * round) % FILTERS.len()];
                 assert_lists(catalogue, &model, query, sort);
             }
+            let countable: Vec<_> = definition.countable().collect();
             for (place, query) in FILTERS.iter().enumerate() {
-                let countable: Vec<_> = definition.countable().collect();
                 let field = countable[(place + round) % countable.len()];
                 assert_numbers(catalogue, &model, query, field);
             }
         }
     });
-    println!("{} changes", done.load(Relaxed));
-}
-
-/// Ends the writers, also if the reader panics.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Relaxed);
-    }
 }
 
 fn filter(definition: &Definition, query: &str) -> Filter {
@@ -235,20 +211,17 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
     let list = |catalogue: &dyn Catalogue| -> Vec<_> {
         let pages = Pages::new(catalogue, filter.clone()).sorted(sort);
         let robots = pages.page_size(500).flat_map(Result::unwrap);
-        let kept = robots.filter(|robot| is_compared(robot.id()));
-        let compared = kept.map(|robot| {
-            (
-                robot.id(),
-                Some(robot).filter(|robot| !has_other_parts(robot.id().get())),
-            )
-        });
+        let compared = robots.filter(|robot| is_compared(robot.id()));
+        let is_whole = |robot: &Robot| !has_other_parts(robot.id().get());
+        let compared = compared.map(|robot| (robot.id(), Some(robot).filter(is_whole)));
         compared.collect()
     };
     assert_eq!(list(catalogue), list(model), "{context}");
     let entries = |catalogue: &dyn Catalogue| {
+        let cursor = &Cursor::start(sort);
         let request = PageRequest {
             filter: &filter,
-            cursor: &Cursor::start(sort),
+            cursor,
             limit: usize::MAX,
         };
         let mut entries = catalogue.entries(request).unwrap();
@@ -260,9 +233,6 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
 
 /// Compares the numbers of robots that are kept, and reads by ids, with those of the model.
 fn assert_numbers(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str, field: Field) {
-    if query.contains("parts") {
-        return;
-    }
     let filter = filter(&catalogue.definition(), query).with(Field::TYPE, "droid");
     let some = (1..=ROBOTS).step_by(7).filter_map(RobotId::new);
     let by_ids = some.fold(filter.clone(), |filter, id| {

@@ -4,7 +4,8 @@
 
 use std::{
     collections::BTreeMap,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    mem,
+    sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     thread::{self, ScopedJoinHandle},
     time::{Duration, Instant},
 };
@@ -108,37 +109,36 @@ const STATES: [(&str, &str); 9] = [
     ("integer", r#","index":true"#),
     ("integer", r#","unique":true"#),
     ("number", r#","index":true"#),
+    ("number", r#","unique":true"#),
     ("string", r#","search":true"#),
     ("string", r#","index":true,"search":true"#),
     ("string", r#","unique":true"#),
-    ("number", r#","unique":true"#),
 ];
 
 /// How long something may take on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Values that a robot may have: the last acknowledged ones, and those of a change after it whose outcome is unknown.
+/// Values that a robot may have: `m` identifies the change.
 struct Written {
-    m: u64,
+    m: u32,
     n: Value,
     interval: Interval,
     is_certain: bool,
 }
 
+/// The last acknowledged change of each robot, and those after it whose outcome is unknown.
 type Ledger = BTreeMap<u64, Vec<Written>>;
 
-/// What the writers of a round share with the test.
 #[derive(Default)]
 struct Writers {
-    next: AtomicU64,
-    done: AtomicU64,
-    unavailable: AtomicU64,
+    next: AtomicU32,
+    done: AtomicU32,
     is_over: AtomicBool,
     server_may_end: AtomicBool,
 }
 
 impl Writers {
-    fn wait_for_changes(&self, count: u64, threads: &[ScopedJoinHandle<'_, ()>]) {
+    fn wait_for_changes(&self, count: u32, threads: &[ScopedJoinHandle<'_, ()>]) {
         let enough = self.done.load(Relaxed) + count;
         wait_for("acknowledged changes", TIMEOUT, || {
             let has_ended = threads.iter().any(ScopedJoinHandle::is_finished);
@@ -148,56 +148,37 @@ impl Writers {
         });
     }
 
-    /// Adds and changes robots until the round is over or the server ends.
+    /// Adds and replaces robots until the round is over or the server ends. Only a definition rejects a change.
     fn write(&self, client: &TcpClient, ledger: &mut Ledger, mut random: Rng) {
         let mut kind = 0;
         while !self.is_over.load(Relaxed) {
             let m = self.next.fetch_add(1, Relaxed);
-            let n = [
-                json!(m),
-                json!(format!("t{m}")),
-                json!(format!("{m}.5").parse::<f64>().unwrap()),
-                Value::Null,
-            ];
-            let n = n[kind].clone();
-            let mut robot =
-                json!({"name": format!("robot {m}"), "type": "droid", "year": 1977, "m": m});
+            let texts = [json!(m), json!(format!("t{m}")), json!(f64::from(m) + 0.5)];
+            let n = texts.get(kind).cloned().unwrap_or_default();
+            let name = format!("robot {m}");
+            let mut robot = json!({"name": name, "type": "droid", "year": 1977, "m": m});
             if !n.is_null() {
                 robot["n"] = n.clone();
             }
-            // A robot whose values are unknown is not changed again: that change might come later.
-            let certain = ledger.iter().filter(|(_, writes)| writes.len() == 1);
-            let mut certain: Vec<_> = certain.map(|(id, _)| Some(*id)).collect();
-            certain.push(None);
-            let id = certain[random.usize(..certain.len())];
-            let method = match id {
-                None => "POST",
-                Some(_) if n.is_null() || random.bool() => "PUT",
-                Some(_) => "PATCH",
-            };
-            let target = id.map_or("/api/robots".to_owned(), |id| format!("/api/robots/{id}"));
-            let content_type = if method == "PATCH" {
-                "merge-patch+json"
-            } else {
-                "json"
+            // A robot whose values are unknown is not changed again: the unknown change might come later.
+            let chosen = ledger.iter().nth(random.usize(..=ledger.len()));
+            let id = chosen.filter(|(_, writes)| writes.len() == 1);
+            let id = id.map(|(id, _)| *id);
+            let (method, target) = match id {
+                Some(id) => ("PUT", format!("/api/robots/{id}")),
+                None => ("POST", "/api/robots".to_owned()),
             };
             // Otherwise a value of a field that the definition does not have is ignored.
-            let headers = [
-                ("Content-Type", &*format!("application/{content_type}")),
-                ("Prefer", "handling=strict"),
-            ];
+            let strict = [("Prefer", "handling=strict")];
             let start = Instant::now();
-            let answer = client.send(&request(method, &target, &headers, &robot.to_string()));
+            let answer = client.send(&request(method, &target, &strict, &robot.to_string()));
+            let end = Instant::now();
             if let Ok(answer) = &answer
                 && matches!(answer.status, 400 | 409)
             {
-                // The definition has another kind of `n`, or none.
-                assert!(
-                    answer.text().contains("n must be ")
-                        || answer.text().contains(" is not a field"),
-                    "{robot}: {}",
-                    answer.text()
-                );
+                let text = answer.text();
+                let is_of_kind = text.contains(" is not a field") || text.contains("n must be a");
+                assert!(is_of_kind, "{robot}: {text}");
                 kind = random.usize(..4);
                 continue;
             }
@@ -205,36 +186,30 @@ impl Writers {
             let written = Written {
                 m,
                 n,
-                interval: Interval {
-                    start,
-                    end: Instant::now(),
-                },
+                interval: Interval { start, end },
                 is_certain: outcome == Outcome::Done,
             };
-            match outcome {
-                Outcome::Done => {
-                    let body: Value = serde_json::from_slice(&answer.unwrap().body).unwrap();
-                    let added = || body["data"]["id"].as_str().unwrap().parse().unwrap();
-                    ledger.insert(id.unwrap_or_else(added), vec![written]);
-                    self.done.fetch_add(1, Relaxed);
+            if written.is_certain {
+                let body: Value = serde_json::from_slice(&answer.unwrap().body).unwrap();
+                let added = || body["data"]["id"].as_str().unwrap().parse().unwrap();
+                ledger.insert(id.unwrap_or_else(added), vec![written]);
+                self.done.fetch_add(1, Relaxed);
+                kind = if random.bool() {
+                    kind
+                } else {
+                    random.usize(..4)
+                };
+            } else {
+                assert!(self.server_may_end.load(Relaxed), "{outcome:?}: {robot}");
+                if let Some(id) = id.filter(|_| outcome.is_uncertain()) {
+                    ledger.entry(id).or_default().push(written);
                 }
-                Outcome::Unavailable => _ = self.unavailable.fetch_add(1, Relaxed),
-                Outcome::ConnectionRefused => break,
-                outcome => {
-                    assert!(
-                        outcome.is_uncertain() && self.server_may_end.load(Relaxed),
-                        "{outcome:?}: {robot}"
-                    );
-                    if let Some(id) = id {
-                        ledger.entry(id).or_default().push(written);
-                    }
-                    if outcome == Outcome::ConnectionLost {
-                        break;
-                    }
+                if matches!(
+                    outcome,
+                    Outcome::ConnectionLost | Outcome::ConnectionRefused
+                ) {
+                    break;
                 }
-            }
-            if random.u8(..8) == 0 {
-                kind = random.usize(..4);
             }
         }
     }
@@ -264,41 +239,40 @@ fn assert_values_survive(run: &Run, settings: &[(&str, &str)]) {
         let (killed, last) = (random.usize(..2), random.usize(1..5));
         thread::scope(|scope| {
             let writers = &writers;
-            let _over = Over(writers);
+            let _over = Over(&writers.is_over);
             let threads = ledgers.iter_mut().enumerate().map(|(number, ledger)| {
                 let (client, random) = (servers[number % 2].client(), random.fork());
                 scope.spawn(move || writers.write(&client, ledger, random))
             });
             let threads: Vec<_> = threads.collect();
             for change in 0..=last {
-                writers.wait_for_changes(random.u64(1..60), &threads);
+                writers.wait_for_changes(random.u32(1..60), &threads);
                 let client = servers[random.usize(..2)].client();
-                let document = with_n(STATES[random.usize(..STATES.len())]);
-                let start_time = Instant::now();
-                let put = scope.spawn({
-                    let document = document.clone();
-                    move || send(&client, "PUT", CHANGE, &document).outcome
+                let document = &with_n(STATES[random.usize(..STATES.len())]);
+                let start_of_change = Instant::now();
+                let outcome = thread::scope(|scope| {
+                    let put = scope.spawn(move || send(&client, "PUT", CHANGE, document).outcome);
+                    if change == last {
+                        writers.server_may_end.store(true, Relaxed);
+                        thread::sleep(Duration::from_millis(random.u64(..300)));
+                        servers[killed].signal("KILL");
+                    }
+                    put.join().unwrap()
                 });
-                if change == last {
-                    writers.server_may_end.store(true, Relaxed);
-                    thread::sleep(Duration::from_millis(random.u64(..300)));
-                    servers[killed].signal("KILL");
-                }
-                let outcome = put.join().unwrap();
+                assert!(change == last || outcome == Outcome::Done, "{outcome:?}");
                 if change == last {
                     servers[killed] = start();
                 }
-                let kind = match outcome {
-                    Outcome::Done => kind_of_n(&document),
-                    _ => kind_of_n(&servers[killed].get(TARGET).text()),
-                };
-                assert!(change == last || outcome == Outcome::Done, "{outcome:?}");
-                if kind != present {
-                    drops.push(Interval {
-                        start: start_time,
-                        end: Instant::now(),
-                    });
-                    present = kind;
+                let before = mem::replace(
+                    &mut present,
+                    match outcome {
+                        Outcome::Done => kind_of_n(document),
+                        _ => kind_of_n(&servers[killed].get(TARGET).text()),
+                    },
+                );
+                if present != before {
+                    let (start, end) = (start_of_change, Instant::now());
+                    drops.push(Interval { start, end });
                 }
             }
             writers.wait_for_changes(20, &threads);
@@ -308,21 +282,16 @@ fn assert_values_survive(run: &Run, settings: &[(&str, &str)]) {
         for server in &servers {
             assert_accounted(server, &ledgers, &drops);
         }
-        let count = |number: &AtomicU64| number.load(Relaxed);
-        let (done, unavailable) = (count(&writers.done), count(&writers.unavailable));
-        println!(
-            "{}: {present}, {done} changes, {unavailable} unavailable",
-            run.name
-        );
+        println!("{}: {present}, {:?} changes", run.name, writers.done);
     });
 }
 
 /// Ends the writers, also if the test panics.
-struct Over<'a>(&'a Writers);
+struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
     fn drop(&mut self) {
-        self.0.is_over.store(true, Relaxed);
+        self.0.store(true, Relaxed);
     }
 }
 
@@ -343,31 +312,34 @@ fn kind_of_n(document: &str) -> Value {
 fn assert_accounted(server: &Server, ledgers: &[Ledger], drops: &[Interval]) {
     let list = server.get("/api/robots?fields=*");
     let robots: Vec<Value> = serde_json::from_slice(&list.body).unwrap();
-    let ids = robots
+    let by_id = robots
         .iter()
-        .map(|robot| robot["id"].as_str().unwrap().parse().unwrap());
-    let robots: BTreeMap<u64, &Value> = ids.zip(&robots).collect();
+        .map(|robot| (robot["id"].as_str().unwrap(), robot));
+    let by_id: BTreeMap<_, _> = by_id.collect();
     for (place, (id, writes)) in ledgers.iter().flatten().enumerate() {
-        let robot = robots[id];
+        let robot = by_id[&*id.to_string()];
+        let stored = &robot["n"];
         let written = writes.iter().find(|written| robot["m"] == written.m);
-        let Written {
-            n,
-            interval,
-            is_certain,
-            ..
-        } = written.unwrap_or_else(|| panic!("a change of {robot} is lost"));
-        let may_be_dropped = drops.iter().any(|drop| drop.end >= interval.start);
-        let must_be_dropped = *is_certain && drops.iter().any(|drop| drop.start > interval.end);
-        let is_right = match &robot["n"] {
-            Value::Null => n.is_null() || may_be_dropped,
-            stored => stored == n && !must_be_dropped,
+        let written = written.unwrap_or_else(|| panic!("a change of {robot} is lost"));
+        let Interval { start, end } = written.interval;
+        let may_be_dropped = drops.iter().any(|drop| drop.end >= start);
+        let must_be_dropped = written.is_certain && drops.iter().any(|drop| drop.start > end);
+        let is_right = match stored {
+            Value::Null => written.n.is_null() || may_be_dropped,
+            stored => *stored == written.n && !must_be_dropped,
         };
-        assert!(is_right, "{n} became {robot}, {interval:?}, {drops:?}");
-        if !robot["n"].is_null() && place % 16 == 0 {
-            let value = robot["n"].to_string();
-            let found = server
-                .get(&format!("/v1/robots?n={}", value.trim_matches('"')))
-                .text();
+        let context = || {
+            format!(
+                "{} of {:?}, {:?}",
+                written.n,
+                written.interval,
+                drops.last()
+            )
+        };
+        assert!(is_right, "{robot}, {}", context());
+        if !stored.is_null() && place % 16 == 0 {
+            let value = stored.to_string().replace('"', "");
+            let found = server.get(&format!("/api/robots?n={value}")).text();
             assert!(
                 found.contains(&format!(r#""id":"{id}""#)),
                 "{robot}: {found}"
