@@ -9,12 +9,14 @@
 )]
 
 mod backend;
+mod definitions_beside_writers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost_connections;
 mod model;
 mod opening;
 #[cfg(feature = "postgres")]
 mod postgres_index;
+mod reads_beside_writers;
 mod search;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod servers;

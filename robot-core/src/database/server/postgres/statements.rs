@@ -255,7 +255,9 @@ impl ServerDialect for AsyncPgConnection {
 
     const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
 
-    const LOCK_WRITES: &'static str = "LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE";
+    /// Also waits for transactions that have only locked robots. With a weaker lock, they would then wait for the table,
+    /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
+    const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
 
     async fn insert_all(
         &mut self,
