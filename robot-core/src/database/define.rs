@@ -121,70 +121,58 @@ fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
     name.into_iter().chain(own).map(Index::of)
 }
 
-/// Checks that no robot excludes a definition. The caller decides which conflicts are looked for.
+/// Checks that the present definition is the expected one, and that no robot excludes the new one. Returns the present
+/// definition.
 pub(super) async fn check<C: Dialect>(
-    connection: &mut C,
-    redefinition: &Redefinition,
-    present: &Definition,
-    is_looked_for: impl Fn(DefinitionConflict) -> bool,
-) -> QueryResult<()> {
-    let conflicts = redefinition.conflicts(present);
-    for (field, conflict) in conflicts.filter(|(_, conflict)| is_looked_for(*conflict)) {
-        let condition = match conflict {
-            DefinitionConflict::HaveValues => has_value::<C>(field.name()),
-            DefinitionConflict::HaveLongTexts => {
-                // The new one would be cut off at this length.
-                let before = present.field(field.name()).unwrap_or(field);
-                let (length, sql) = (C::LENGTH, value::<C>(before));
-                let is_long = format!("{length}(robots.own) > {INDEXED_LENGTH}");
-                Fragment::new(format!("{is_long} AND {length}({sql}) > {INDEXED_LENGTH}"))
-            }
-            DefinitionConflict::HaveDuplicates => {
-                let sql = value::<C>(field);
-                // MariaDB would run a subquery that is no derived table once for each robot.
-                Fragment::new(format!(
-                    "{sql} IN (SELECT value FROM (SELECT {sql} AS value FROM robots \
-                     WHERE {sql} IS NOT NULL GROUP BY {sql} HAVING count(*) > 1) AS several)"
-                ))
-            }
-        };
-        let excluding = Some(condition.clone());
-        let robots = total(count(connection, &Filter::all(), excluding, Grouping::All).await?);
-        if robots > 0 {
-            let ids = ids(connection, condition, IDS).await?;
-            let ids: Vec<_> = ids.into_iter().filter_map(RobotId::new).collect();
-            return Err(wrap(Error::DefinitionConflict {
-                field: field.name(),
-                conflict,
-                robots,
-                ids,
-            }));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
-pub(super) async fn prepare<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
     let present = read(connection).await?;
     let expected = redefinition.check_revision(present.revision());
     expected.map_err(wrap)?;
-    check(connection, redefinition, &present, |_| true).await?;
-    // Values that a new index might not permit; the others with the definition, in one transaction.
-    let prevents_index = |field: &Field| {
-        let field = redefinition.definition.field(field.name());
-        field.is_some_and(|field| {
-            let is_integer = matches!(field.kind(), Kind::Integer { .. });
-            field.is_unique() || field.is_indexed() && is_integer
-        })
-    };
-    let dropped = redefinition.dropped(&present);
-    drop_values(connection, dropped.filter(prevents_index)).await?;
-    create_indexes(connection, &redefinition.definition).await?;
+    for (field, conflict) in redefinition.conflicts(&present) {
+        check_conflict(connection, &present, field, conflict).await?;
+    }
     Ok(present)
+}
+
+/// Fails if robots exclude a definition by the values of a field.
+pub(super) async fn check_conflict<C: Dialect>(
+    connection: &mut C,
+    present: &Definition,
+    field: Field,
+    conflict: DefinitionConflict,
+) -> QueryResult<()> {
+    let condition = match conflict {
+        DefinitionConflict::HaveValues => has_value::<C>(field.name()),
+        DefinitionConflict::HaveLongTexts => {
+            // The new one would be cut off at this length.
+            let before = present.field(field.name()).unwrap_or(field);
+            let (length, sql) = (C::LENGTH, value::<C>(before));
+            let is_long = format!("{length}(robots.own) > {INDEXED_LENGTH}");
+            Fragment::new(format!("{is_long} AND {length}({sql}) > {INDEXED_LENGTH}"))
+        }
+        DefinitionConflict::HaveDuplicates => {
+            let sql = value::<C>(field);
+            // MariaDB would run a subquery that is no derived table once for each robot.
+            Fragment::new(format!(
+                "{sql} IN (SELECT value FROM (SELECT {sql} AS value FROM robots \
+                 WHERE {sql} IS NOT NULL GROUP BY {sql} HAVING count(*) > 1) AS several)"
+            ))
+        }
+    };
+    let excluding = Some(condition.clone());
+    let robots = total(count(connection, &Filter::all(), excluding, Grouping::All).await?);
+    if robots == 0 {
+        return Ok(());
+    }
+    let ids = ids(connection, condition, IDS).await?;
+    Err(wrap(Error::DefinitionConflict {
+        field: field.name(),
+        conflict,
+        robots,
+        ids: ids.into_iter().filter_map(RobotId::new).collect(),
+    }))
 }
 
 /// Changes the definition in the transaction of the caller, on a database whose changes of tables are part of it.
@@ -193,7 +181,10 @@ pub(super) async fn define<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let present = prepare(connection, redefinition).await?;
+    let present = check(connection, redefinition).await?;
+    // New indexes might not permit them.
+    drop_values(connection, changed(redefinition, &present)).await?;
+    create_indexes(connection, &redefinition.definition).await?;
     let definition = store(connection, redefinition, &present).await?;
     drop_indexes(connection, &definition).await?;
     Ok(definition)
@@ -216,14 +207,20 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    // A field that stays must not have values of its earlier kind. Those of removed fields are dropped in steps.
-    let stays = |field: &Field| definition.field(field.name()).is_some();
-    let dropped = redefinition.dropped(present).filter(stays);
-    drop_values(connection, dropped).await?;
+    drop_values(connection, changed(redefinition, present)).await?;
     let definition = definition.with_revision(revision.next());
     // In a small catalogue, nothing is left to do.
     rewrite::step(connection, &definition).await?;
     Ok(definition)
+}
+
+/// The fields whose values are dropped because they get another kind. Those of removed fields are dropped in steps.
+fn changed<'a>(
+    redefinition: &'a Redefinition,
+    present: &'a Definition,
+) -> impl Iterator<Item = Field> + 'a {
+    let stays = |field: &Field| redefinition.definition.field(field.name()).is_some();
+    redefinition.dropped(present).filter(stays)
 }
 
 /// Drops the values of fields.

@@ -7,16 +7,18 @@ use std::borrow::Cow;
 use diesel::QueryResult;
 
 use super::{
+    conditions::has_id_of,
     dialect::Dialect,
     fragment::Fragment,
     rewrite,
-    statements::{is_unindexed, robots_after},
+    schema::ROBOT,
+    statements::{UNINDEXED, select},
 };
-use crate::catalogue::Filter;
+use crate::catalogue::{Filter, Room};
 
 /// The number of robots that are compared together. Fewer, and a search takes more statements while many wait; more,
 /// and it takes more memory.
-const PAGE: i64 = 256;
+const PAGE: usize = 256;
 
 /// The texts of a filter.
 pub(super) struct TextSearch<'a> {
@@ -47,7 +49,7 @@ impl<'a> TextSearch<'a> {
             if !filter.words().is_empty() {
                 outdated_from = rewrite::next(connection).await?;
             }
-            let mut ids = matching(connection, filter, is_unindexed()).await?;
+            let mut ids = matching(connection, filter, Fragment::new(UNINDEXED)).await?;
             if let Some(first) = outdated_from {
                 let is_outdated = Fragment::new("robots.search_text IS NOT NULL AND robots.id >= ");
                 let is_outdated = is_outdated.number(first);
@@ -110,16 +112,19 @@ async fn matching<C: Dialect>(
     filter: &Filter,
     condition: Fragment<'_>,
 ) -> QueryResult<Vec<i64>> {
-    let (matcher, mut ids, mut last) = (filter.matcher(), Vec::new(), 0);
-    loop {
-        let robots = robots_after(connection, last, condition.clone(), PAGE).await?;
+    let all = connection
+        .numbers(select("robots.id", Some(condition)))
+        .await?;
+    let (matcher, mut ids) = (filter.matcher(), Vec::new());
+    for page in all.chunks(PAGE) {
+        let query = select(ROBOT, Some(has_id_of(page)));
+        let robots = connection
+            .robots(query, &mut Room::of_robots(usize::MAX))
+            .await?;
         let matching = robots.iter().filter(|robot| matcher.matches(robot));
         ids.extend(matching.map(|robot| robot.id().get()));
-        match robots.last() {
-            Some(robot) if usize::try_from(PAGE) == Ok(robots.len()) => last = robot.id().get(),
-            _ => return Ok(ids),
-        }
     }
+    Ok(ids)
 }
 
 /// Whether a search compares what only indexed rows have.

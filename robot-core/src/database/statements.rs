@@ -246,16 +246,13 @@ pub(super) async fn other_definition<C: Execute>(
         .pop())
 }
 
-/// The robots after an id that meet a condition, in the order of their ids: so many at most.
-pub(super) async fn robots_after<C: Execute>(
+/// The robots that the search index does not have: so many at most.
+pub(super) async fn unindexed<C: Execute>(
     connection: &mut C,
-    id: i64,
-    condition: Fragment<'_>,
     limit: i64,
 ) -> QueryResult<Vec<Robot>> {
-    let is_after = Fragment::new("robots.id > ").number(id);
-    let query = select(ROBOT, Some(condition.and(is_after)));
-    let query = query.sql(" ORDER BY robots.id LIMIT ").number(limit);
+    let limited = Fragment::new(UNINDEXED).sql(" LIMIT ").number(limit);
+    let query = select(ROBOT, Some(limited));
     connection
         .robots(query, &mut Room::of_robots(usize::MAX))
         .await
@@ -281,9 +278,7 @@ pub(super) async fn end_of_step<C: Execute>(
 }
 
 /// The condition that the search index does not have a robot.
-pub(super) fn is_unindexed() -> Fragment<'static> {
-    Fragment::new("robots.search_text IS NULL")
-}
+pub(super) const UNINDEXED: &str = "robots.search_text IS NULL";
 
 /// Changes the robots that meet a condition, and returns how many there are.
 pub(super) async fn update<C: Dialect>(

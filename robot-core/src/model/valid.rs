@@ -83,7 +83,9 @@ impl ValidDraft {
         let leftovers = names.filter(|name| definition.field(name).is_none());
         let leftovers: Vec<_> = leftovers.map(str::to_owned).collect();
         let mut draft = self.draft.clone();
-        leftovers.iter().for_each(|name| draft.own.remove(name));
+        for name in &leftovers {
+            draft.own.remove(name);
+        }
         (!leftovers.is_empty()).then(|| Self::from_stored(draft))
     }
 

@@ -223,8 +223,9 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
             filter: &filter,
             cursor,
             limit: usize::MAX,
+            max_bytes: usize::MAX,
         };
-        let mut entries = catalogue.entries(request).unwrap();
+        let mut entries = catalogue.entries(request).unwrap().items;
         entries.retain(|entry| is_compared(entry.id()));
         entries
     };

@@ -177,13 +177,9 @@ fn changes_are_checked_by_the_present_definition(catalogue: &dyn Catalogue) {
             assert_messages(catalogue.apply(change.clone()), &[message]);
             assert_messages(catalogue.apply_all(vec![change]), &[message]);
         }
-        let pending: Vec<_> = changes()
-            .into_iter()
-            .map(|one| catalogue.start(one))
-            .collect();
-        pending
-            .into_iter()
-            .for_each(|result| assert_messages(result.wait(), &[message]));
+        for pending in changes().map(|change| catalogue.start(change)) {
+            assert_messages(pending.wait(), &[message]);
+        }
         assert_eq!(ok(catalogue.list()), before);
     }
     // What the present definition permits is stored.

@@ -25,10 +25,10 @@ use crate::{
     catalogue::{DefinitionConflict, Error, Redefinition, Result},
     database::{
         define::{self, KnownDefinition},
-        errors::wrap,
+        errors::{taken, wrap},
         execute::Execute,
         rewrite,
-        statements::{is_unindexed, robots_after},
+        statements::unindexed,
     },
     model::Definition,
 };
@@ -151,7 +151,17 @@ async fn define_step_by_step<B: Backend>(
             return Err(error);
         }
     }
-    let present = define::prepare(&mut connection.inner, redefinition).await?;
+    let present = define::check(&mut connection.inner, redefinition).await?;
+    let definition = &redefinition.definition;
+    if let Err(error) = define::create_indexes(&mut connection.inner, definition).await {
+        // Robots have got equal values since the check, or have equal ones of another kind.
+        let taken = taken(&error).and_then(|violation| definition.field(violation.field()));
+        if let Some(field) = taken {
+            let conflict = DefinitionConflict::HaveDuplicates;
+            define::check_conflict(&mut connection.inner, &present, field, conflict).await?;
+        }
+        return Err(error);
+    }
     let mut patience = Patience::new();
     loop {
         connection.begin().await?;
@@ -174,8 +184,11 @@ async fn store<B: Backend>(
     connection.batch(lock_rewrite).await?;
     connection.batch(B::LOCK_WRITES).await?;
     // The indexes decide about equal values.
-    let is_looked_for = |conflict| conflict != DefinitionConflict::HaveDuplicates;
-    define::check(connection, redefinition, present, is_looked_for).await?;
+    let conflicts = redefinition.conflicts(present);
+    let conflicts = conflicts.filter(|(_, one)| *one != DefinitionConflict::HaveDuplicates);
+    for (field, conflict) in conflicts {
+        define::check_conflict(connection, present, field, conflict).await?;
+    }
     define::store(connection, redefinition, present).await
 }
 
@@ -242,7 +255,7 @@ async fn work<B: Backend>(
         return connection.end(rewritten).await;
     }
     let connection = &mut connection.inner;
-    let robots = robots_after(connection, 0, is_unindexed(), INDEX_BATCH).await?;
+    let robots = unindexed(connection, INDEX_BATCH).await?;
     if robots.is_empty() {
         return Ok(false);
     }

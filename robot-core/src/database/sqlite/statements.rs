@@ -11,7 +11,7 @@ use crate::{
         fragment::{Fragment, json},
         rewrite::search_texts,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
-        statements::{is_unindexed, last_id, now, robots_after},
+        statements::{last_id, now, unindexed},
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
 };
@@ -59,6 +59,8 @@ impl Dialect for SqliteConnection {
                            OR name GLOB 'robots_index_*' OR name GLOB 'robots_unique_*')";
 
     async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+        // Sorting takes no more memory than the page cache.
+        self.batch("PRAGMA temp_store = FILE").await?;
         for Index { name, field } in indexes {
             let unique = if field.is_unique() { "UNIQUE " } else { "" };
             let columns = match (field.member(), field.is_unique()) {
@@ -70,7 +72,7 @@ impl Dialect for SqliteConnection {
             let create = format!("CREATE {unique}INDEX {name} ON robots ({columns})");
             self.batch(&create).await?;
         }
-        Ok(())
+        self.batch("PRAGMA temp_store = MEMORY").await
     }
 
     fn drop_index(name: &str) -> String {
@@ -162,7 +164,7 @@ pub(super) fn index_names(
 ) -> QueryResult<bool> {
     let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
-        let robots = now(robots_after(connection, 0, is_unindexed(), INDEX_LIMIT))?;
+        let robots = now(unindexed(connection, INDEX_LIMIT))?;
         now(connection.set_search_texts(definition, &robots))?;
         return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
     }

@@ -168,9 +168,10 @@ impl Dialect for AsyncMysqlConnection {
         }
         for index @ Index { name, field } in indexes {
             let unique = if field.is_unique() { "UNIQUE " } else { "" };
-            let column = match field.is_own() {
-                true => index.column(),
-                false => field.name().to_owned(),
+            let column = if field.is_own() {
+                index.column()
+            } else {
+                field.name().to_owned()
             };
             let create = format!("ALTER TABLE robots ADD {unique}INDEX {name} ({column})");
             self.change_table(&create).await?;

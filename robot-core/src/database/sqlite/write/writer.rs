@@ -225,9 +225,9 @@ fn run_group(
     definition: &Definition,
 ) -> QueryResult<()> {
     let mut inserted = Vec::new();
-    writes
-        .iter_mut()
-        .for_each(|write| write.check_again(definition));
+    for write in writes.iter_mut() {
+        write.check_again(definition);
+    }
     if writes.len() > 1 {
         match insert_free(
             connection,
