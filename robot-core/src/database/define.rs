@@ -25,6 +25,10 @@ use crate::{
 /// The number of ids that the error of a definition names.
 const IDS: i64 = 5;
 
+/// The number of steps of rewriting within a change of the definition. Fewer, and smaller catalogues need steps after it;
+/// more, and writers wait longer for the change.
+const STEPS: usize = 4;
+
 /// The definition as this process knows it.
 #[derive(Debug)]
 pub(super) struct KnownDefinition(RwLock<Arc<Definition>>);
@@ -183,8 +187,8 @@ pub(super) async fn define<C: Dialect>(
 ) -> QueryResult<Definition> {
     let present = check(connection, redefinition).await?;
     // New indexes might not permit them.
-    drop_values(connection, changed(redefinition, &present)).await?;
-    create_indexes(connection, &redefinition.definition).await?;
+    drop_values(connection, redefinition.dropped(&present)).await?;
+    create_indexes(connection, &redefinition.definition, |_| true).await?;
     let definition = store(connection, redefinition, &present).await?;
     drop_indexes(connection, &definition).await?;
     Ok(definition)
@@ -197,7 +201,9 @@ pub(super) async fn store<C: Dialect>(
     present: &Definition,
 ) -> QueryResult<Definition> {
     let (definition, revision) = (redefinition.definition.clone(), present.revision());
-    rewrite::begin(connection, redefinition, present).await?;
+    // A field that stays must not have values of its earlier kind. Those of removed fields are dropped in steps.
+    let are_dropped_now = changed(redefinition, present).next().is_some();
+    rewrite::begin(connection, redefinition, present, !are_dropped_now).await?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
     let update = update
         .number(revision.next().get())
@@ -207,15 +213,19 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    drop_values(connection, changed(redefinition, present)).await?;
+    if are_dropped_now {
+        drop_values(connection, redefinition.dropped(present)).await?;
+    }
     let definition = definition.with_revision(revision.next());
     // In a small catalogue, nothing is left to do.
-    rewrite::step(connection, &definition).await?;
+    for _ in 0..STEPS {
+        rewrite::step(connection, &definition).await?;
+    }
     Ok(definition)
 }
 
-/// The fields whose values are dropped because they get another kind. Those of removed fields are dropped in steps.
-fn changed<'a>(
+/// The fields whose values are dropped because they get another kind.
+pub(super) fn changed<'a>(
     redefinition: &'a Redefinition,
     present: &'a Definition,
 ) -> impl Iterator<Item = Field> + 'a {
@@ -241,14 +251,16 @@ fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
     }
 }
 
-/// Creates the indexes of a definition that do not exist.
+/// Creates the indexes of some fields of a definition that do not exist.
 pub(super) async fn create_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
+    is_created: impl Fn(Field) -> bool,
 ) -> QueryResult<()> {
     connection.drop_orphans().await?;
     let existing = connection.texts(C::INDEXES).await?;
-    let missing = indexes(definition).filter(|index| !existing.contains(&index.name));
+    let missing = indexes(definition)
+        .filter(|index| is_created(index.field) && !existing.contains(&index.name));
     connection
         .create_indexes(&missing.collect::<Vec<_>>())
         .await

@@ -63,6 +63,7 @@ pub(super) async fn begin<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
     present: &Definition,
+    drops_removed: bool,
 ) -> QueryResult<()> {
     let definition = &redefinition.definition;
     let is_searched = |definition: &Definition, field: Field| {
@@ -72,8 +73,7 @@ pub(super) async fn begin<C: Dialect>(
     let mut all = definition.own().chain(present.own());
     let is_search_changed =
         all.any(|field| is_searched(definition, field) != is_searched(present, field));
-    let removed = redefinition.dropped(present);
-    let removed = removed.filter(|field| definition.field(field.name()).is_none());
+    let removed = redefinition.dropped(present).filter(|_| drops_removed);
     let mut dropped: Vec<_> = removed.map(|field| field.name().to_owned()).collect();
     if let Some((_, json)) = waiting(connection, C::FOR_UPDATE).await? {
         let names = names(&json);

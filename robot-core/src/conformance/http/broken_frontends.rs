@@ -119,7 +119,13 @@ impl Broken {
         match self.bug {
             Bug::HeadWithBody if call.method == "HEAD" => answer.body = b"[]".to_vec(),
             Bug::OwnHeadersDropped => {
-                let own = ["allow", "retry-after", "etag", "accept-patch"];
+                let own = [
+                    "allow",
+                    "retry-after",
+                    "etag",
+                    "accept-patch",
+                    "accept-encoding",
+                ];
                 answer.headers.retain(|(name, _)| !own.contains(&&**name));
             }
             Bug::ContentTypeReplaced => {

@@ -2,7 +2,7 @@
 
 use super::{
     Run,
-    lists::assert_listed,
+    lists::{assert_listed, pages_limited_by_bytes_are_complete},
     names, ok,
     own_fields::{OWN, ROWS, add_each, assert_messages, assert_own, define, parse, part, with},
 };
@@ -23,6 +23,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     types_and_years_may_be_missing,
     equal_names_are_in_the_order_of_ids,
     own_filters_and_orders_are_paged_and_counted,
+    pages_limited_by_bytes_are_complete,
 ];
 
 fn definition_is_replaced_once(catalogue: &dyn Catalogue) {

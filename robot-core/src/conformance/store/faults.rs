@@ -303,6 +303,15 @@ const READS: &[Seeded] = &[
         }),
         "names_are_ordered_and_searched_by_bytes",
     ),
+    // A page that is limited by bytes is the last one.
+    (
+        Fault::Page(|store, request| {
+            let mut page = store.page(request)?;
+            page.is_last = page.items.len() < request.limit;
+            Ok(page)
+        }),
+        "pages_limited_by_bytes_are_complete",
+    ),
     // Cursors need their robots.
     (
         Fault::Page(|store, request| {
@@ -480,6 +489,16 @@ const OPENINGS: &[Seeded] = &[
 ];
 
 const DEFINITIONS: &[Seeded] = &[
+    // Values are stored that an earlier definition has checked.
+    (
+        Fault::Change(|store, change| {
+            inserting(store, change, |draft| {
+                let unchecked = ValidDraft::from_stored(draft.into());
+                store.apply(Change::Insert(unchecked))
+            })
+        }),
+        "changes_are_checked_by_the_present_definition",
+    ),
     // Values may be equal.
     (
         Fault::Define(|redefinition| {

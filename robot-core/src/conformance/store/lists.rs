@@ -20,7 +20,6 @@ pub(super) const CASES: &[Case<Run>] = cases![
     changes_between_pages_repeat_no_robot,
     pages_start_after_any_text,
     pages_of_any_size_are_returned,
-    pages_limited_by_bytes_are_complete,
     summary_groups_types_and_decades,
     filters_with_nul_match_nothing,
 ];
@@ -261,7 +260,7 @@ fn pages_of_any_size_are_returned(catalogue: &dyn Catalogue) {
     }
 }
 
-fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
+pub(super) fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
     ok(catalogue.define(Redefinition::new(parse(OWN))));
     let mut robots: Vec<_> = add_some(catalogue);
     for (robot, length) in robots

@@ -30,7 +30,7 @@ use crate::{
         rewrite,
         statements::unindexed,
     },
-    model::Definition,
+    model::{Definition, Field},
 };
 
 /// How long a change of the table waits for others that use it. Changes of robots wait behind it: longer, and they
@@ -123,7 +123,7 @@ pub(super) async fn define<B: Backend>(
     has_leftovers: &AtomicBool,
 ) -> QueryResult<Definition> {
     lock_tables(&mut connection.inner).await?;
-    let defined = define_step_by_step(connection, redefinition).await;
+    let defined = define_step_by_step(connection, redefinition, has_leftovers).await;
     let inner = &mut connection.inner;
     let cleaned = match &defined {
         Ok(definition) => define::drop_indexes(inner, definition).await,
@@ -132,9 +132,7 @@ pub(super) async fn define<B: Backend>(
             Err(error) => Err(error),
         },
     };
-    if cleaned.is_err() {
-        has_leftovers.store(true, Ordering::Relaxed);
-    }
+    has_leftovers.fetch_or(cleaned.is_err(), Ordering::Relaxed);
     unlock_tables(connection).await;
     defined
 }
@@ -142,6 +140,7 @@ pub(super) async fn define<B: Backend>(
 async fn define_step_by_step<B: Backend>(
     connection: &mut Connection<B>,
     redefinition: &Redefinition,
+    has_leftovers: &AtomicBool,
 ) -> QueryResult<Definition> {
     let mut patience = Patience::new();
     // What an earlier change has left could reject values, or take the place of new indexes.
@@ -153,8 +152,12 @@ async fn define_step_by_step<B: Backend>(
     }
     let present = define::check(&mut connection.inner, redefinition).await?;
     let definition = &redefinition.definition;
-    if let Err(error) = define::create_indexes(&mut connection.inner, definition).await {
-        // Robots have got equal values since the check, or have equal ones of another kind.
+    // An index of unique values might not permit those that are dropped with the definition.
+    let later: Vec<_> = define::changed(redefinition, &present).collect();
+    let is_created = |field: Field| !(field.is_unique() && later.contains(&field));
+    let inner = &mut connection.inner;
+    if let Err(error) = define::create_indexes(inner, definition, is_created).await {
+        // Robots have got equal values since the check.
         let taken = taken(&error).and_then(|violation| definition.field(violation.field()));
         if let Some(field) = taken {
             let conflict = DefinitionConflict::HaveDuplicates;
@@ -168,7 +171,13 @@ async fn define_step_by_step<B: Backend>(
         let stored = store(&mut connection.inner, redefinition, &present).await;
         match connection.end(stored).await {
             Err(error) if patience.is_repeated(&error).await => {}
-            result => return result,
+            Ok(definition) => {
+                let inner = &mut connection.inner;
+                let created = define::create_indexes(inner, &definition, |_| true).await;
+                has_leftovers.fetch_or(created.is_err(), Ordering::Relaxed);
+                return Ok(definition);
+            }
+            error => return error,
         }
     }
 }
@@ -210,7 +219,7 @@ pub(super) async fn repair<B: Backend>(
 async fn repair_locked<B: Backend>(connection: &mut B, known: &KnownDefinition) -> QueryResult<()> {
     known.refresh(connection).await?;
     let definition = known.get();
-    define::create_indexes(connection, &definition).await?;
+    define::create_indexes(connection, &definition, |_| true).await?;
     define::drop_indexes(connection, &definition).await
 }
 

@@ -293,7 +293,7 @@ mod tests {
         let a = document(Behaviour::A, "");
         assert_eq!(
             statuses(&a),
-            [201, 400, 401, 403, 408, 409, 413, 421, 431, 500, 503]
+            [201, 400, 401, 403, 408, 409, 413, 415, 421, 431, 500, 503]
         );
         assert_eq!(a["servers"][0]["url"], "/");
         let b = document(Behaviour::B, "/some/base");
