@@ -19,7 +19,7 @@ Examples:
   robot-cli check                              Check ./robots.db, also in use
   robot-cli check --database sqlite://copy.db  Check a backup
   robot-cli check --format json                Print the result for a program
-  robot-cli check --repair                     Also remove values of fields that the catalogue does not have
+  robot-cli check --repair                     Remove values without a field
 
 Without --repair, the file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be \
 checked.";

@@ -55,8 +55,8 @@ fn undo(kind: Kind, url: &str) {
         Kind::Postgres => "DROP FUNCTION robots_change;",
         Kind::Mariadb => "",
     };
-    let tables =
-        "DROP TABLE robots; DROP TABLE robots_definition; DROP TABLE __diesel_schema_migrations;";
+    let tables = "DROP TABLE robots; DROP TABLE robots_definition; DROP TABLE robots_rewrite;
+         DROP TABLE __diesel_schema_migrations;";
     execute(kind, url, &format!("{tables} {function}"));
 }
 

@@ -299,7 +299,7 @@ mod tests {
         let b = document(Behaviour::B, "/some/base");
         assert_eq!(
             statuses(&b),
-            [200, 204, 400, 401, 403, 408, 413, 421, 431, 500, 503]
+            [200, 204, 400, 401, 403, 408, 413, 415, 421, 431, 500, 503]
         );
         assert_eq!(b["servers"][0]["url"], "/some/base");
     }
