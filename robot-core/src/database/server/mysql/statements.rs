@@ -123,7 +123,7 @@ impl Dialect for AsyncMysqlConnection {
     }
 
     /// The values of an index are in an ordinary column, which triggers keep: while others change robots, reads by the
-    /// index of a virtual column miss some. A stored one could be added only while nobody changes robots.
+    /// index of a virtual column miss some. A stored one could be added only while no client changes robots.
     async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
         let existing = self.texts(Self::COLUMNS).await?;
         let own = indexes.iter().filter(|index| index.field.is_own());
