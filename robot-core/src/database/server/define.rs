@@ -37,7 +37,7 @@ use crate::{
 /// wait for longer; shorter, and it is repeated more often.
 pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(1);
 
-/// How long such a change may wait in all, and the creation of an index that blocks nobody. Shorter, and a long
+/// How long such a change may wait in all, and the creation of an index that blocks no client. Shorter, and a long
 /// transaction of another program makes it fail; longer, and the client that wants the change waits for longer.
 pub(super) const LOCK_PATIENCE: Duration = Duration::from_secs(30);
 
