@@ -187,7 +187,7 @@ pub(super) async fn define<C: Dialect>(
 ) -> QueryResult<Definition> {
     let present = check(connection, redefinition).await?;
     // New indexes might not permit them.
-    drop_values(connection, redefinition.dropped(&present)).await?;
+    drop_values(connection, dropped_at_once(redefinition, &present)).await?;
     create_indexes(connection, &redefinition.definition, |_| true).await?;
     let definition = store(connection, redefinition, &present).await?;
     drop_indexes(connection, &definition).await?;
@@ -201,9 +201,8 @@ pub(super) async fn store<C: Dialect>(
     present: &Definition,
 ) -> QueryResult<Definition> {
     let (definition, revision) = (redefinition.definition.clone(), present.revision());
-    // A field that stays must not have values of its earlier kind. Those of removed fields are dropped in steps.
-    let are_dropped_now = changed(redefinition, present).next().is_some();
-    rewrite::begin(connection, redefinition, present, !are_dropped_now).await?;
+    let dropped = dropped_at_once(redefinition, present);
+    rewrite::begin(connection, redefinition, present, dropped.is_empty()).await?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
     let update = update
         .number(revision.next().get())
@@ -213,9 +212,7 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    if are_dropped_now {
-        drop_values(connection, redefinition.dropped(present)).await?;
-    }
+    drop_values(connection, dropped).await?;
     let definition = definition.with_revision(revision.next());
     // In a small catalogue, nothing is left to do.
     for _ in 0..STEPS {
@@ -233,12 +230,21 @@ pub(super) fn changed<'a>(
     redefinition.dropped(present).filter(stays)
 }
 
+/// The fields whose values are dropped with the definition: all, if one of them gets another kind, of whose earlier kind
+/// no value may stay. Otherwise the values of removed fields are dropped in steps.
+fn dropped_at_once(redefinition: &Redefinition, present: &Definition) -> Vec<Field> {
+    match changed(redefinition, present).next() {
+        Some(_) => redefinition.dropped(present).collect(),
+        None => Vec::new(),
+    }
+}
+
 /// Drops the values of fields.
-async fn drop_values<C: Dialect>(
-    connection: &mut C,
-    fields: impl Iterator<Item = Field>,
-) -> QueryResult<()> {
-    let names: Vec<_> = fields.map(|field| field.name().to_owned()).collect();
+async fn drop_values<C: Dialect>(connection: &mut C, fields: Vec<Field>) -> QueryResult<()> {
+    let names: Vec<_> = fields
+        .into_iter()
+        .map(|field| field.name().to_owned())
+        .collect();
     rewrite::drop_values(connection, &names, Fragment::new("1 = 1")).await
 }
 
