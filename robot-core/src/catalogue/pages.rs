@@ -137,9 +137,6 @@ pub(crate) trait PageItem: Sized + Clone {
     /// The id.
     fn id(&self) -> RobotId;
 
-    /// The number of bytes of the values, about.
-    fn size(&self) -> usize;
-
     /// The value of a field; `None` if it has none, or is an entry without this field.
     fn value_of(&self, field: Field) -> Option<Value<'_>>;
 
@@ -164,10 +161,6 @@ impl PageItem for Robot {
         self.id()
     }
 
-    fn size(&self) -> usize {
-        self.size()
-    }
-
     fn value_of(&self, field: Field) -> Option<Value<'_>> {
         self.value_of(field)
     }
@@ -180,10 +173,6 @@ impl PageItem for Entry {
 
     fn id(&self) -> RobotId {
         self.id()
-    }
-
-    fn size(&self) -> usize {
-        self.name().len()
     }
 
     fn value_of(&self, field: Field) -> Option<Value<'_>> {

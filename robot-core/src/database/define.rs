@@ -11,7 +11,7 @@ use diesel::QueryResult;
 use super::{
     conditions::expression,
     dialect::Dialect,
-    errors::{INDEX, UNIQUE, VALUES, wrap},
+    errors::{INDEX, UNIQUE, VALUES, taken, wrap},
     fragment::{Fragment, json},
     rewrite::{self, has_value},
     schema::total,
@@ -125,19 +125,29 @@ fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
     name.into_iter().chain(own).map(Index::of)
 }
 
-/// Checks that the present definition is the expected one, and that no robot excludes the new one. Returns the present
-/// definition.
-pub(super) async fn check<C: Dialect>(
+/// Reads the present definition, and checks that it is the expected one.
+pub(super) async fn expected<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
     let present = read(connection).await?;
     let expected = redefinition.check_revision(present.revision());
     expected.map_err(wrap)?;
-    for (field, conflict) in redefinition.conflicts(&present) {
-        check_conflict(connection, &present, field, conflict).await?;
-    }
     Ok(present)
+}
+
+/// Checks that no robot excludes a definition, except by equal values, which its indexes find.
+pub(super) async fn check<C: Dialect>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+    present: &Definition,
+) -> QueryResult<()> {
+    for (field, conflict) in redefinition.conflicts(present) {
+        if conflict != DefinitionConflict::HaveDuplicates {
+            check_conflict(connection, present, field, conflict).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Fails if robots exclude a definition by the values of a field.
@@ -185,7 +195,8 @@ pub(super) async fn define<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let present = check(connection, redefinition).await?;
+    let present = expected(connection, redefinition).await?;
+    check(connection, redefinition, &present).await?;
     // New indexes might not permit them.
     drop_values(connection, dropped_at_once(redefinition, &present)).await?;
     create_indexes(connection, &redefinition.definition, |_| true).await?;
@@ -257,7 +268,8 @@ fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
     }
 }
 
-/// Creates the indexes of some fields of a definition that do not exist.
+/// Creates the indexes of some fields of a definition that do not exist. Fails if robots have equal values of a unique
+/// field.
 pub(super) async fn create_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
@@ -267,9 +279,14 @@ pub(super) async fn create_indexes<C: Dialect>(
     let existing = connection.texts(C::INDEXES).await?;
     let missing = indexes(definition)
         .filter(|index| is_created(index.field) && !existing.contains(&index.name));
-    connection
-        .create_indexes(&missing.collect::<Vec<_>>())
-        .await
+    let missing: Vec<_> = missing.collect();
+    let created = connection.create_indexes(&missing).await;
+    let taken = created.as_ref().err().and_then(taken);
+    if let Some(field) = taken.and_then(|violation| definition.field(violation.field())) {
+        let conflict = DefinitionConflict::HaveDuplicates;
+        check_conflict(connection, definition, field, conflict).await?;
+    }
+    created
 }
 
 /// Whether the indexes of the database are those of a definition.

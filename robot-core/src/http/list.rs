@@ -178,8 +178,7 @@ impl<T: PageItem + 'static, W: ListWriter<T> + Send + 'static> List<T, W> {
     /// The bytes of a page, with the end of the list if it is the last one. If they are too many, those of its first
     /// robots: the next page then starts after the last robot sent.
     fn piece(&mut self, robots: &[T]) -> Vec<u8> {
-        let size: usize = robots.iter().map(|robot| 64 + robot.size()).sum();
-        let mut bytes = Vec::with_capacity(size.min(PIECE_SIZE));
+        let mut bytes = Vec::new();
         for (count, robot) in (1..).zip(robots) {
             if let Some(End { place, ids }) = &self.end {
                 self.pages.finished |= robot.is_after(place) || ids.last() == Some(&robot.id());

@@ -22,10 +22,10 @@ use super::{
     pool::Pool,
 };
 use crate::{
-    catalogue::{DefinitionConflict, Error, Redefinition, Result},
+    catalogue::{Error, Redefinition, Result},
     database::{
         define::{self, KnownDefinition},
-        errors::{taken, wrap},
+        errors::wrap,
         execute::Execute,
         rewrite,
         statements::unindexed,
@@ -150,21 +150,16 @@ async fn define_step_by_step<B: Backend>(
             return Err(error);
         }
     }
-    let present = define::check(&mut connection.inner, redefinition).await?;
-    let definition = &redefinition.definition;
+    let inner = &mut connection.inner;
+    let present = define::expected(inner, redefinition).await?;
+    // Before indexes are created for nothing.
+    for (field, conflict) in redefinition.conflicts(&present) {
+        define::check_conflict(inner, &present, field, conflict).await?;
+    }
     // An index of unique values might not permit those that are dropped with the definition.
     let later: Vec<_> = define::changed(redefinition, &present).collect();
     let is_created = |field: Field| !(field.is_unique() && later.contains(&field));
-    let inner = &mut connection.inner;
-    if let Err(error) = define::create_indexes(inner, definition, is_created).await {
-        // Robots have got equal values since the check.
-        let taken = taken(&error).and_then(|violation| definition.field(violation.field()));
-        if let Some(field) = taken {
-            let conflict = DefinitionConflict::HaveDuplicates;
-            define::check_conflict(&mut connection.inner, &present, field, conflict).await?;
-        }
-        return Err(error);
-    }
+    define::create_indexes(inner, &redefinition.definition, is_created).await?;
     let mut patience = Patience::new();
     loop {
         connection.begin().await?;
@@ -192,12 +187,7 @@ async fn store<B: Backend>(
     let lock_rewrite = "SELECT id FROM robots_rewrite WHERE id = 1 FOR UPDATE";
     connection.batch(lock_rewrite).await?;
     connection.batch(B::LOCK_WRITES).await?;
-    // The indexes decide about equal values.
-    let conflicts = redefinition.conflicts(present);
-    let conflicts = conflicts.filter(|(_, one)| *one != DefinitionConflict::HaveDuplicates);
-    for (field, conflict) in conflicts {
-        define::check_conflict(connection, present, field, conflict).await?;
-    }
+    define::check(connection, redefinition, present).await?;
     define::store(connection, redefinition, present).await
 }
 

@@ -61,7 +61,7 @@ impl Dialect for SqliteConnection {
     async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
         // Sorting takes no more memory than the page cache.
         self.batch("PRAGMA temp_store = FILE").await?;
-        for Index { name, field } in indexes {
+        let create = indexes.iter().map(|Index { name, field }| {
             let unique = if field.is_unique() { "UNIQUE " } else { "" };
             let columns = match (field.member(), field.is_unique()) {
                 (Member::Name, _) => "name".to_owned(),
@@ -69,10 +69,11 @@ impl Dialect for SqliteConnection {
                 // Pages that are sorted by name need not read each robot that the index finds.
                 (_, false) => format!("own ->> '$.{field}', id, name"),
             };
-            let create = format!("CREATE {unique}INDEX {name} ON robots ({columns})");
-            self.batch(&create).await?;
-        }
-        self.batch("PRAGMA temp_store = MEMORY").await
+            format!("CREATE {unique}INDEX {name} ON robots ({columns});")
+        });
+        let created = self.batch(&create.collect::<String>()).await;
+        self.batch("PRAGMA temp_store = MEMORY").await?;
+        created
     }
 
     fn drop_index(name: &str) -> String {
