@@ -2,10 +2,13 @@
 
 use std::io;
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use robot_core::{
     Definition, Field,
-    transfer::{Columns, Proposal, ProposalError, ProposedChange, Survey},
+    transfer::{Columns, DateOrder, Plan},
 };
 use serde_json::json;
 
@@ -21,7 +24,7 @@ use crate::{
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
-    /// The field that a column stands for; may be repeated
+    /// The field that a column stands for; #3 is the third column; may be repeated
     #[arg(long, value_name = PAIR)]
     map: Vec<String>,
 
@@ -31,7 +34,7 @@ pub(crate) struct ColumnArgs {
 
     /// Leave out all columns that are no fields
     #[arg(long)]
-    ignore_unknown: bool,
+    pub(crate) ignore_unknown: bool,
 
     /// Add the fields that the file needs, and ask before
     #[arg(long, conflicts_with = "ignore_unknown")]
@@ -39,32 +42,50 @@ pub(crate) struct ColumnArgs {
 
     /// Make choices of texts that are few and repeated
     #[arg(long, requires = "define")]
-    choices: bool,
+    pub(crate) choices: bool,
+
+    /// The kind of a new field: text, number, integer, boolean, date, uri or choices; may be repeated
+    #[arg(long, value_name = "COLUMN=KIND", requires = "define")]
+    kind: Vec<String>,
+
+    /// A text that means no value; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    null: Vec<String>,
+
+    /// The order of day and month in dates of numbers: dmy or mdy
+    #[arg(
+        long,
+        value_name = "ORDER",
+        value_parser = PossibleValuesParser::new(DateOrder::NAMES)
+            .try_map(|name| DateOrder::of_name(&name).ok_or("dmy or mdy")),
+        hide_possible_values = true
+    )]
+    dates: Option<DateOrder>,
 
     #[command(flatten)]
-    confirmation: ConfirmationArgs,
+    pub(crate) confirmation: ConfirmationArgs,
 }
 
 /// The value of `--map`.
 const PAIR: &str = "COLUMN=FIELD";
 
 impl ColumnArgs {
-    /// The columns in a catalogue with this definition. Unknown columns are errors, unless the user leaves them out
-    /// or they are [checked](Self::check) before the import.
+    /// The columns in a catalogue with this definition. Unknown columns are errors, unless the user leaves them out.
     pub(crate) fn choose(
         &self,
         mut columns: Columns,
         definition: &Definition,
-        are_checked: bool,
     ) -> Result<Columns, Failure> {
         for pair in &self.map {
-            let (heading, field) = pair
-                .rsplit_once('=')
-                .ok_or_else(|| invalid("map", pair, format!("write it as {PAIR}")))?;
+            let (heading, field) = split("map", pair, PAIR)?;
             if !self.define {
                 settable(field, definition).map_err(|message| invalid("map", pair, message))?;
             }
             columns = columns.map(heading, field);
+        }
+        for pair in &self.kind {
+            let (heading, kind) = split("kind", pair, "COLUMN=KIND")?;
+            columns = columns.kind(heading, kind);
         }
         for list in &self.ignore {
             let mut reader = csv::ReaderBuilder::new();
@@ -74,74 +95,78 @@ impl ColumnArgs {
                 columns = row.iter().fold(columns, Columns::ignore);
             }
         }
-        if !self.ignore_unknown && !are_checked {
-            columns = columns.strict();
-        }
-        Ok(columns)
-    }
-
-    /// Refuses a file whose ids would not be used, unless the user leaves them out.
-    pub(crate) fn check_ids<'a>(mut unknown: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
-        if unknown.any(|heading| heading.eq_ignore_ascii_case("id")) {
-            return Err(Failure::new(
-                "the file has ids; add --match id to change the robots with these ids, --match name \
-                 to change the robots with these names, or --ignore id to add robots with new ids",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Refuses a file with columns that would not be stored, unless the user leaves them out.
-    pub(crate) fn check(&self, unknown: &[String]) -> Result<(), Failure> {
-        Self::check_ids(unknown.iter().map(String::as_str))?;
-        if unknown.is_empty() || self.ignore_unknown {
-            return Ok(());
-        }
-        Err(Failure::new(format_args!(
-            "the file has columns that the catalogue does not have: {}; add them with --define or \
-             \"robot-cli fields add\", map them with --map, or leave them out with --ignore, or all \
-             with --ignore-unknown",
-            unknown.join(", ")
-        )))
-    }
-
-    /// The definition that the file needs, after the user has confirmed it.
-    pub(crate) fn define(
-        &self,
-        survey: &Survey,
-        is_dry_run: bool,
-    ) -> Result<(Columns, Option<Definition>), Failure> {
-        let proposal = survey.propose(self.choices).map_err(|error| match error {
-            ProposalError::NoName(_) => {
-                Failure::new(format_args!("{error}. Add --map \"COLUMN=name\""))
-            }
-            error => Failure::new(error),
-        })?;
-        if proposal.changes.is_empty() {
-            return Ok((proposal.columns, None));
-        }
-        show(&proposal);
-        if !is_dry_run {
-            let question = "Define these fields?";
-            let action = "changing the fields";
-            self.confirmation.confirm(action, || Ok(()), question)?;
-        }
-        Ok((proposal.columns, Some(proposal.definition)))
+        columns = self
+            .null
+            .iter()
+            .fold(columns, |columns, text| columns.null(text));
+        columns = self.dates.into_iter().fold(columns, Columns::dates);
+        Ok(if self.ignore_unknown {
+            columns
+        } else {
+            columns.strict()
+        })
     }
 }
 
-/// Shows the changes on standard error, because standard output has the result of the import.
-fn show(proposal: &Proposal) {
-    let row = |change: &ProposedChange| {
-        let field = proposal.definition.field(&change.field);
+/// The two parts of an argument.
+fn split<'a>(name: &str, pair: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
+    pair.rsplit_once('=')
+        .ok_or_else(|| invalid(name, pair, format!("write it as {form}")))
+}
+
+/// The failure of a file with columns that would not be stored.
+pub(crate) fn unknown(headings: &[String]) -> Failure {
+    let quoted = headings
+        .iter()
+        .map(|heading| match heading.contains([',', ' ', '"']) {
+            true => format!("\"{}\"", heading.replace('"', "\"\"")),
+            false => heading.clone(),
+        });
+    let list = quoted.collect::<Vec<_>>().join(",");
+    let is_id = |heading: &String| heading.eq_ignore_ascii_case(Field::ID.name());
+    if headings.iter().all(is_id) {
+        return Failure::new(
+            "the file has ids; add --match id to change the robots with these ids, --define to keep them in a field, \
+             or --ignore id to leave them out",
+        );
+    }
+    Failure::new(format_args!(
+        "the file has columns that the catalogue does not have: {}; add them with --define, map them with --map, \
+         or leave them out with --ignore '{list}'",
+        headings.join(", ")
+    ))
+}
+
+/// Shows a plan on standard error, because standard output has the result of the import.
+pub(crate) fn show(plan: &Plan) {
+    let row = |heading: &str, name: &str, reason: &str| {
+        let field = plan.definition.field(name);
         let limits = field.map_or_else(String::new, Field::limits);
-        [&change.heading, &change.field, &limits, &change.reason]
+        [heading, name, &limits, reason]
             .map(|text| json!(text))
             .to_vec()
     };
+    let columns = plan.listed.iter().map(|column| {
+        let name = column.field.as_deref().unwrap_or_default();
+        let changes = plan.changes.iter();
+        let changes = changes.filter(|change| change.field == name && !change.heading.is_empty());
+        let reasons: Vec<_> = changes.map(|change| change.reason.as_str()).collect();
+        let reason = if reasons.is_empty() {
+            column.reason.clone()
+        } else {
+            reasons.join("; ")
+        };
+        row(&column.heading, name, &reason)
+    });
+    let others = plan
+        .changes
+        .iter()
+        .filter(|change| change.heading.is_empty());
+    let others = others.map(|change| row("", &change.field, &change.reason));
+    let rows = columns.chain(others).collect();
     let rows = Rows {
         columns: vec!["column", "field", "values", "reason"],
-        rows: proposal.changes.iter().map(row).collect(),
+        rows,
     };
     // What cannot be shown is not confirmed either.
     let _ = rows.print(Format::Table, ["", ""], &mut io::stderr().lock());

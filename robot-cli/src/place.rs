@@ -53,16 +53,20 @@ impl Place {
         if context.files().contains(path) {
             return Err(Failure::own_file(format_args!("'{self}'")));
         }
-        let open = || {
-            let file = File::open(path)?;
-            let metadata = file.metadata()?;
-            if metadata.is_dir() {
-                return Err(io::ErrorKind::IsADirectory.into());
-            }
-            Ok((file, metadata.is_file().then_some(metadata.len())))
+        self.open_again().map_err(|cause| self.not_read(&cause))
+    }
+
+    /// The input of a file that was opened before.
+    pub(crate) fn open_again(&self) -> io::Result<(Box<dyn Read>, Option<u64>)> {
+        let Self::File(path) = self else {
+            return Ok((Box::new(io::stdin()), None));
         };
-        let (file, length) = open().map_err(|cause| self.not_read(&cause))?;
-        Ok((Box::new(file), length))
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
     }
 
     pub(crate) fn not_read(&self, cause: &io::Error) -> Failure {

@@ -7,13 +7,23 @@ use std::{
 };
 
 use robot_core::{
-    Catalogue, Definition, Filter, Redefinition,
-    transfer::{Columns, Format, ReadError, Records},
+    Catalogue, Definition, Field,
+    transfer::{
+        Columns, Format, ImportOptions, Plan, PlanError, PlanOptions, ProposalError, ReadError,
+        Records,
+    },
 };
 
 use crate::{
-    columns::ColumnArgs, commands::ImportArgs, context::Context, failure::Failure,
-    interrupt::Interrupt, place::Place, progress::Progress,
+    columns::{show, unknown},
+    commands::ImportArgs,
+    context::Context,
+    failure::Failure,
+    fields::invalid,
+    interrupt::Interrupt,
+    place::Place,
+    progress::{Progress, robot_count},
+    terminal,
 };
 
 /// A file whose records are imported.
@@ -23,118 +33,206 @@ pub(crate) struct Source<'a> {
     pub(crate) format: Format,
 }
 
+/// The number of failures that are shown if a plan is refused.
+const FAILURES: usize = 5;
+
 /// The end of the message about an interrupt before the first record.
 const NOTHING_STORED: &str = "; nothing was stored";
 
 /// An input, and its length if known.
 type Input = (Box<dyn Read>, Option<u64>);
 
-/// A catalogue, the records for it, and the progress of reading them.
-type Prepared = (Arc<dyn Catalogue>, Records<Box<dyn Read>>, Progress);
+/// An import that can begin.
+pub(crate) struct Prepared {
+    pub(crate) catalogue: Arc<dyn Catalogue>,
+    pub(crate) records: Records<Box<dyn Read>>,
+    pub(crate) progress: Progress,
+    pub(crate) options: ImportOptions,
+    /// `None` if records are imported one by one as they are read.
+    pub(crate) plan: Option<Plan>,
+}
 
 impl Source<'_> {
-    /// Opens the catalogue, which gets the fields that the file needs, and the records. The catalogue is created
-    /// or changed only if the file can be opened, and its columns are stored or left out.
+    /// Plans the import of a file, and opens the catalogue, which gets the fields that the file needs. Nothing is created
+    /// or changed before the plan is accepted. The inner error is the plan, if only that is wanted.
     pub(crate) fn prepare(
         &self,
         interrupt: &Interrupt,
         context: &Context<'_>,
-    ) -> Result<Prepared, Failure> {
-        let copy = self.copy(interrupt, context)?;
-        let open = || -> Result<Input, Failure> {
-            let (input, length) = match &copy {
-                Some(file) => rewound(file).map_err(|cause| self.place.not_read(&cause))?,
-                None => self.place.open(context)?,
-            };
-            Ok((Box::new(interrupt.reader(input)), length))
-        };
+    ) -> Result<Result<Prepared, Plan>, Failure> {
         let existing = context.open_present()?;
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
-        if !self.args.on_conflict().finds_robots(&present) {
-            return Err(Failure::new(
-                "names are not unique in this catalogue, so they find no robot; use --match id",
-            ));
+        let mut columns = Columns::of(Arc::clone(&present));
+        let key = self.key(&present)?;
+        if let Some(name) = &self.args.matched {
+            columns = columns.matching(name);
         }
-        let is_empty = match &existing {
-            // Only a definition depends on it.
-            Some(catalogue) => self.args.columns.define && catalogue.count(&Filter::all())? == 0,
-            None => true,
+        columns = self.args.columns.choose(columns, &present)?;
+        if !self.place.is_regular_file() && !self.args.columns.define {
+            return self
+                .prepare_pipe(existing, columns, key, interrupt, context)
+                .map(Ok);
+        }
+        let copy = self.copy(interrupt, context)?;
+        let open = || -> io::Result<Input> {
+            match &copy {
+                Some(file) => rewound(file),
+                None => self.place.open_again(),
+            }
         };
-        let columns = self.columns(&present, is_empty, open);
+        let open_records = || {
+            let (input, _) = open()?;
+            Ok(Records::new(interrupt.reader(input), self.format))
+        };
+        let options = PlanOptions {
+            defines: self.args.columns.define,
+            finds_choices: self.args.columns.choices,
+            ..self.args.options()
+        };
+        if copy.is_none() {
+            self.place.open(context)?;
+        }
+        let catalogue = existing
+            .clone()
+            .map_or_else(|| context.options.open("memory:"), Ok)?;
+        let mut failures = Vec::new();
+        let plan = Plan::new(&catalogue, open_records, columns, options, &mut |outcome| {
+            if self.args.reports_all() || failures.len() < FAILURES {
+                failures.extend(self.args.messages(self.place, outcome));
+            }
+        });
         if interrupt.is_set() {
             return Err(interrupt.stopped(NOTHING_STORED));
         }
-        let (columns, new) = columns?;
-        let (input, length) = open()?;
+        let plan = plan.map_err(|error| self.unplanned(error))?;
+        if !plan.changes.is_empty() || self.args.dry_run && self.args.columns.define {
+            show(&plan);
+        }
+        self.accept(&plan, &failures)?;
+        if self.args.dry_run {
+            return Ok(Err(plan));
+        }
+        let catalogue = existing.map_or_else(|| context.open(), Ok)?;
+        if let Some(redefinition) = plan.redefinition() {
+            catalogue.define(redefinition)?;
+        }
+        let (input, length) = open().map_err(|cause| self.place.not_read(&cause))?;
         let progress = Progress::new(length, "importing");
-        let reader: Box<dyn Read> = Box::new(progress.reader(input));
+        let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
+        Ok(Ok(Prepared {
+            catalogue,
+            records: Records::new(reader, self.format).with_columns(plan.columns.clone()),
+            progress,
+            // Records that fail are known and accepted.
+            options: ImportOptions {
+                keeps_going: true,
+                ..plan.options
+            },
+            plan: Some(plan),
+        }))
+    }
+
+    /// Prepares the import of records that are read once.
+    fn prepare_pipe(
+        &self,
+        existing: Option<Arc<dyn Catalogue>>,
+        columns: Columns,
+        key: Option<Field>,
+        interrupt: &Interrupt,
+        context: &Context<'_>,
+    ) -> Result<Prepared, Failure> {
+        let options = ImportOptions {
+            key,
+            is_dry_run: self.args.dry_run,
+            ..self.args.pipe_options()
+        };
+        options
+            .check(&columns_definition(existing.as_ref()))
+            .map_err(Failure::new)?;
+        let (input, length) = self.place.open(context)?;
+        let progress = Progress::new(length, "importing");
+        let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
         let mut records = Records::new(reader, self.format).with_columns(columns);
         let header = records.read_header();
-        if !self.args.columns.define {
-            // The columns of CSV; none of JSON is known yet.
-            self.args.columns.check(records.unknown_columns())?;
-        }
         if interrupt.is_set() {
             return Err(interrupt.stopped(NOTHING_STORED));
         }
         header.map_err(|error| self.not_readable(error))?;
         let catalogue = match existing {
-            Some(catalogue) if !self.args.dry_run || new.is_none() => catalogue,
-            _ if self.args.dry_run => context.options.open("memory:")?,
-            _ => context.open()?,
+            Some(catalogue) => catalogue,
+            None if self.args.dry_run => context.options.open("memory:")?,
+            None => context.open()?,
         };
-        if let Some(new) = new {
-            let mut redefinition = Redefinition::new(new);
-            if !self.args.dry_run {
-                redefinition.expected = Some(present.revision());
-            }
-            catalogue.define(redefinition)?;
-        }
-        Ok((catalogue, records, progress))
+        Ok(Prepared {
+            catalogue,
+            records,
+            progress,
+            options,
+            plan: None,
+        })
     }
 
-    /// The columns of the file, and the definition that it needs if that is another one.
-    fn columns(
-        &self,
-        present: &Definition,
-        is_empty: bool,
-        open: impl Fn() -> Result<Input, Failure>,
-    ) -> Result<(Columns, Option<Definition>), Failure> {
-        let mut columns = Columns::of(present.clone().into()).matching(self.args.on_conflict());
-        if self.args.matched.as_deref() == Some("name") {
-            columns = columns.ignore("id");
+    /// The field that finds robots, unless it is to be defined.
+    fn key(&self, definition: &Definition) -> Result<Option<Field>, Failure> {
+        let Some(name) = &self.args.matched else {
+            return Ok(None);
+        };
+        match definition.field(name) {
+            None if !self.args.columns.define => {
+                let mut names: Vec<_> = definition
+                    .settable()
+                    .iter()
+                    .map(|field| field.name())
+                    .collect();
+                names.insert(0, Field::ID.name());
+                let message = format!("the fields are {}", names.join(", "));
+                Err(invalid("match", name, message))
+            }
+            field => Ok(field),
         }
-        let (is_csv, is_defined) = (self.format == Format::Csv, self.args.columns.define);
-        // Members of JSON are known only when all records are read.
-        let are_checked = !is_defined && (is_csv || self.place.is_regular_file());
-        let columns = self.args.columns.choose(columns, present, are_checked)?;
-        if are_checked && !is_csv {
-            let mut records = Records::new(open()?.0, self.format).with_columns(columns.clone());
-            records.by_ref().for_each(drop);
-            self.args.columns.check(records.unknown_columns())?;
+    }
+
+    /// Fails unless the user accepts a plan: its new fields, and records that fail.
+    fn accept(&self, plan: &Plan, failures: &[String]) -> Result<(), Failure> {
+        let is_refused = plan.counts.failed > 0 && !self.args.keep_going;
+        if is_refused || self.args.dry_run {
+            failures.iter().for_each(|failure| terminal::note(failure));
         }
-        if !is_defined {
-            return Ok((columns, None));
+        self.advice(plan)
+            .iter()
+            .for_each(|line| terminal::note(line));
+        let (failed, records) = (plan.counts.failed, plan.counts.records());
+        let confirmation = &self.args.columns.confirmation;
+        if self.args.dry_run {
+            Ok(())
+        } else if is_refused {
+            terminal::note(&format!(
+                "{failed} of {records} records fail; nothing was stored. Fix them, or add --keep-going to import the \
+                 others."
+            ));
+            confirmation.confirm_failures(&format!("Import the other {}?", records - failed))
+        } else if plan.changes.is_empty() {
+            Ok(())
+        } else {
+            let question = format!(
+                "Define these fields, and import {}?",
+                robot_count(records - failed)
+            );
+            confirmation.confirm("changing the fields", || Ok(()), &question)
         }
-        let records = Records::new(open()?.0, self.format).with_columns(columns);
-        let mut survey = records.survey().map_err(|error| self.not_readable(error))?;
-        let unknown = survey
-            .fields(&survey.given)
-            .filter(|(_, field)| field.is_none());
-        ColumnArgs::check_ids(unknown.map(|(heading, _)| heading))?;
-        survey.is_of_empty_catalogue = is_empty;
-        let (columns, new) = self.args.columns.define(&survey, self.args.dry_run)?;
-        if self.args.dry_run && new.is_some() && !is_empty {
-            let message = "Nothing was stored; the records can be checked when the fields exist.";
-            return Err(Failure::plain(vec![message.to_owned()]));
+    }
+
+    fn advice(&self, plan: &Plan) -> Vec<String> {
+        if self.args.matched.is_some() {
+            return Vec::new();
         }
-        Ok((columns, new))
+        plan.advice("--match ", "--on-conflict skip", "--add-equal")
     }
 
     /// A copy of an input that is read twice, unless it is a regular file.
     fn copy(&self, interrupt: &Interrupt, context: &Context<'_>) -> Result<Option<File>, Failure> {
-        if self.place.is_regular_file() || !self.args.columns.define {
+        if self.place.is_regular_file() {
             return Ok(None);
         }
         let mut input = interrupt.reader(self.place.open(context)?.0);
@@ -151,10 +249,37 @@ impl Source<'_> {
         })
     }
 
+    /// Why there is no plan.
+    fn unplanned(&self, error: PlanError) -> Failure {
+        match error {
+            PlanError::Unreadable(error) => self.not_readable(error),
+            PlanError::Unknown(headings) => unknown(&headings),
+            PlanError::Store(error) => error.into(),
+            PlanError::Unfit { error, .. } => match error {
+                ProposalError::NoName(_) => {
+                    Failure::new(format_args!("{error}. Add --map \"COLUMN=name\""))
+                }
+                ProposalError::Exported => {
+                    Failure::new(format_args!("{error}. Add --match id or --ignore id"))
+                }
+                ProposalError::Unstorable(_) => {
+                    Failure::new(format_args!("{error}. Add --ignore \"COLUMN,COLUMN\""))
+                }
+                error => Failure::new(error),
+            },
+            error => Failure::new(error),
+        }
+    }
+
     /// Why the columns of the file are not known.
     fn not_readable(&self, error: ReadError) -> Failure {
         match error {
             ReadError::Input { cause, .. } => self.place.not_read(&cause),
+            error if self.format != Format::Csv => Failure::new(format_args!(
+                "{}: {}: {error}",
+                self.place,
+                error.position()
+            )),
             error => Failure::new(format_args!(
                 "{}: {}: {error}. To say what columns stand for, use --map, --ignore, --match or --define",
                 self.place,
@@ -162,6 +287,10 @@ impl Source<'_> {
             )),
         }
     }
+}
+
+fn columns_definition(catalogue: Option<&Arc<dyn Catalogue>>) -> Arc<Definition> {
+    catalogue.map_or_else(|| Arc::clone(Definition::built_in()), Catalogue::definition)
 }
 
 /// A file from its beginning.

@@ -75,6 +75,17 @@ impl ConfirmationArgs {
     }
 }
 
+impl ConfirmationArgs {
+    /// Fails unless the user accepts on the terminal that records fail, which `--yes` does not.
+    pub(crate) fn confirm_failures(&self, question: &str) -> Result<(), Failure> {
+        let can_ask = !self.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
+        if can_ask && is_confirmed(question).unwrap_or(false) {
+            return Ok(());
+        }
+        Err(Failure::printed(None, 1))
+    }
+}
+
 /// Asks a question on standard error, because standard output may be redirected.
 fn is_confirmed(question: &str) -> io::Result<bool> {
     let mut terminal = io::stderr().lock();

@@ -9,7 +9,9 @@ use clap::{
 use indicatif::HumanCount;
 use robot_core::{
     Error, Violation,
-    transfer::{self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position},
+    transfer::{
+        self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, PlanOptions, Position,
+    },
 };
 
 use crate::{
@@ -19,7 +21,7 @@ use crate::{
     interrupt::Interrupt,
     place::Place,
     progress::{Progress, robot_count},
-    source::Source,
+    source::{Prepared, Source},
     terminal,
 };
 
@@ -32,7 +34,8 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE|-")]
     file: OsString,
 
-    /// If a name exists: fail, skip the record, or replace the robot's other fields
+    /// If the robot exists: fail, skip the record, or replace its values; with --match, replace
+    /// them unless this is skip
     #[arg(
         long,
         value_name = "ACTION",
@@ -47,23 +50,20 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     pub(crate) dry_run: bool,
 
-    /// Skip records that fail, and do not stop at the first one
+    /// Import the other records if some fail
     #[arg(long)]
-    keep_going: bool,
+    pub(crate) keep_going: bool,
 
     /// Store all records or none, at most 10,000, and report every one that fails
     #[arg(long, conflicts_with = "keep_going")]
     atomic: bool,
 
-    /// What finds the robot that a record changes: name, as with --on-conflict replace, or id
-    #[arg(
-        long = "match",
-        help_heading = "Columns",
-        value_name = "FIELD",
-        value_parser = PossibleValuesParser::new(["name", "id"]),
-        hide_possible_values = true,
-        conflicts_with = "on_conflict"
-    )]
+    /// Add records that equal a robot, in a catalogue whose names repeat
+    #[arg(long)]
+    add_equal: bool,
+
+    /// The field that finds the robot that a record changes: id, name or another unique one
+    #[arg(long = "match", help_heading = "Columns", value_name = "FIELD")]
     pub(crate) matched: Option<String>,
 
     #[command(flatten)]
@@ -95,13 +95,44 @@ a second Ctrl-C terminates at once. With --atomic, Ctrl-C stores nothing unless 
 read.";
 
 impl ImportArgs {
-    /// What happens to records of robots that exist.
-    pub(crate) fn on_conflict(&self) -> OnConflict {
-        match self.matched.as_deref() {
-            Some("id") => OnConflict::MatchId,
-            Some(_) => OnConflict::Replace,
-            None => self.on_conflict,
+    /// The options of a plan, except for those of its columns.
+    pub(crate) fn options(&self) -> PlanOptions {
+        PlanOptions {
+            on_conflict: self.on_conflict,
+            adds_equal: self.add_equal,
+            keeps_going: self.keep_going,
+            ..PlanOptions::default()
         }
+    }
+
+    /// The options of an import without a plan.
+    pub(crate) fn pipe_options(&self) -> ImportOptions {
+        ImportOptions {
+            on_conflict: self.on_conflict,
+            adds_equal: self.add_equal,
+            keeps_going: self.keep_going,
+            ..ImportOptions::default()
+        }
+    }
+
+    /// Whether each record that fails is reported before the import.
+    pub(crate) fn reports_all(&self) -> bool {
+        self.dry_run || self.atomic
+    }
+
+    /// The messages about a record that fails.
+    pub(crate) fn messages(&self, place: &Place, outcome: &Outcome) -> Vec<String> {
+        let Err(error) = &outcome.result else {
+            return Vec::new();
+        };
+        let location = match outcome.position {
+            Position::Line(line) => format!("{place}:{line}"),
+            position => format!("{place}: {position}"),
+        };
+        let messages = error.messages().into_iter();
+        messages
+            .map(|message| format!("{location}: {message}"))
+            .collect()
     }
 }
 
@@ -119,23 +150,32 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         place: &place,
         format,
     };
-    let (catalogue, mut records, progress) = source.prepare(&interrupt, context)?;
     let mut import = Import {
         args,
         place: &place,
-        progress,
+        progress: None,
         summary: ImportCounts::default(),
         position: Position::Line(0),
         stop: None,
+        is_planned: true,
         has_name_conflict: false,
-        can_skip: args.on_conflict() == OnConflict::Fail
-            && OnConflict::Skip.finds_robots(&catalogue.definition()),
     };
-    let options = ImportOptions {
-        on_conflict: args.on_conflict(),
-        keeps_going: args.keep_going,
-        is_dry_run: args.dry_run,
+    let prepared = match source.prepare(&interrupt, context)? {
+        Ok(prepared) => prepared,
+        Err(plan) => {
+            import.summary = plan.counts;
+            return import.finish(context.output);
+        }
     };
+    let Prepared {
+        catalogue,
+        mut records,
+        progress,
+        options,
+        plan,
+    } = prepared;
+    import.progress = Some(progress);
+    import.is_planned = plan.is_some();
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
@@ -144,12 +184,24 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         import.summary.failed == 0
     } else {
         let records = records.by_ref().take_while(|_| !interrupt.is_set());
-        transfer::import(catalogue, records, options).for_each(record);
+        transfer::import(&catalogue, records, options).for_each(record);
         false
     };
     let unknown = records.unknown_columns().join(", ");
     if !unknown.is_empty() {
         terminal::note(&format!("Columns that are left out: {unknown}."));
+    }
+    let summary = import.summary;
+    if let Some(plan) = plan
+        && summary.records() == summary.failed + summary.skipped
+        && !import.is_unknown()
+        && plan.redefinition().is_some()
+    {
+        terminal::note(if plan.take_back(&*catalogue) {
+            "Nothing was stored; the new fields were taken back."
+        } else {
+            "No robot was stored; the new fields stay, because they cannot be taken back."
+        });
     }
     if interrupt.is_set() && !is_complete && !import.is_unknown() {
         return Err(import.interrupted(&interrupt));
@@ -161,16 +213,15 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
 struct Import<'a> {
     args: &'a ImportArgs,
     place: &'a Place,
-    progress: Progress,
+    progress: Option<Progress>,
     summary: ImportCounts,
     /// The position of the last outcome.
     position: Position,
     /// The error that ended the import before the end of the file, and its place.
     stop: Option<(ImportError, Position)>,
+    is_planned: bool,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,
-    /// Whether a second run can skip the robots that this one has added.
-    can_skip: bool,
 }
 
 impl Import<'_> {
@@ -178,19 +229,14 @@ impl Import<'_> {
     fn record(&mut self, outcome: Outcome) {
         self.summary.count(&outcome);
         self.position = outcome.position;
-        self.progress.set_text(self.summary.records(), "imported");
+        if let Some(progress) = &self.progress {
+            progress.set_text(self.summary.records(), "imported");
+            let messages = self.args.messages(self.place, &outcome);
+            progress.suspend(|| messages.iter().for_each(|message| terminal::note(message)));
+        }
         let Err(error) = outcome.result else {
             return;
         };
-        let location = match self.position {
-            Position::Line(line) => format!("{}:{line}", self.place),
-            position => format!("{}: {position}", self.place),
-        };
-        self.progress.suspend(|| {
-            for message in error.messages() {
-                terminal::note(&format!("{location}: {message}"));
-            }
-        });
         self.has_name_conflict |= match &error {
             ImportError::Store(Error::Rejected(violations)) => {
                 violations.iter().eq([&Violation::NAME_TAKEN])
@@ -210,17 +256,11 @@ impl Import<'_> {
     /// How a second run continues, without the robots that this one has added.
     fn again(&self) -> String {
         let again = "run the command again";
-        let adds_again = matches!(
-            self.args.on_conflict(),
-            OnConflict::Fail | OnConflict::MatchId
-        );
+        let adds_again = self.args.on_conflict == OnConflict::Fail && self.args.matched.is_none();
         if self.args.dry_run || !adds_again || self.summary.added == 0 {
             again.to_owned()
-        } else if self.can_skip {
-            format!("{again} with --on-conflict skip")
         } else {
-            let added = robot_count(self.summary.added);
-            format!("remove the records of the {added}, and {again}")
+            format!("{again} with --on-conflict skip")
         }
     }
 
@@ -256,7 +296,10 @@ impl Import<'_> {
             )));
         }
         if self.summary.failed > 0 {
-            let fails = self.args.on_conflict() == OnConflict::Fail;
+            // A plan has given advice before.
+            let fails = self.args.on_conflict == OnConflict::Fail
+                && self.args.matched.is_none()
+                && !self.is_planned;
             let hint = (self.has_name_conflict && fails).then_some(CONFLICT_HINT);
             failures.push(Failure::printed(hint, 1));
         }

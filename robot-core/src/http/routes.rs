@@ -35,6 +35,7 @@ macro_rules! api {
             route(concat!($prefix, "/robots/search/{name}"), &[read(robots::list, &SEARCH)]),
             route(concat!($prefix, "/robots/summary"), &[read(robots::summary, &SUMMARY)]),
             route(concat!($prefix, "/robots/import"), &[write("POST", Streamed(import::start), &IMPORT)]),
+            route(concat!($prefix, "/robots/import/propose"), &[write("POST", Streamed(import::start), &IMPORT)]),
             route(concat!($prefix, "/robots/export"), &[read(export::start, &EXPORT)]),
             route(concat!($prefix, "/definition"), &[
                 read(definition::get, &NONE),

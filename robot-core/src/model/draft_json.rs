@@ -25,7 +25,8 @@ pub(crate) enum Subject<'a> {
         /// Whether a member that is not a field is an error. A revision never is, so that a robot that was read
         /// can be sent back.
         is_strict: bool,
-        /// The id that the body must have, if it has one, as text: none may be sent if that is empty.
+        /// The id that the body must have, if it has one, as text: none may be sent if that is empty. `None` under the
+        /// contract.
         id: Option<&'a str>,
     },
     /// A record of a file, which has one line in most files.
@@ -39,6 +40,14 @@ impl Subject<'_> {
             Self::Record => "record",
         };
         vec![format!("The {subject} {text}").into()]
+    }
+
+    /// A number, which may have decimals that are zero, except under the contract.
+    fn number(self, json: &str) -> &str {
+        match self {
+            Self::Body { id: None, .. } => json,
+            Self::Body { .. } | Self::Record => whole(json),
+        }
     }
 
     fn place(self, error: &Error) -> String {
@@ -77,7 +86,7 @@ pub(crate) fn read(
     let member = |field: Field| values.get(field.name()).copied();
     let draft = Draft::read(definition, |field| match member(field) {
         None | Some("null") => Ok(None),
-        Some(json) => parse_json(field, json).map(Some),
+        Some(json) => parse_json(field, subject.number(json)).map(Some),
     });
     let fields = definition.settable().iter().copied();
     let nulls = fields
@@ -157,6 +166,16 @@ impl Members<'_> {
             }));
         }
         messages
+    }
+}
+
+/// A number without decimals that are zero: `2008` for `2008.0`.
+pub(crate) fn whole(number: &str) -> &str {
+    match number.split_once('.') {
+        Some((digits, zeros)) if zeros.bytes().all(|byte| byte == b'0') && !zeros.is_empty() => {
+            digits
+        }
+        _ => number,
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
     field::Field,
     own::OwnValues,
     revision::Revision,
+    robot::Robot,
     value::Value,
 };
 
@@ -162,6 +163,30 @@ impl Definition {
         })
     }
 
+    /// Checks the values of a patch of a robot that differ from its present ones. A value that violates a newer rule can
+    /// stay.
+    ///
+    /// # Errors
+    /// All rules that the other values violate.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn validate_change(
+        &self,
+        robot: &Robot,
+        mut draft: Draft,
+        removed: &[Field],
+    ) -> Result<ValidChanges, Rejection> {
+        for field in self.settable() {
+            if draft.value(*field) == robot.value_of(*field) {
+                draft.clear(*field);
+            }
+        }
+        let removed = removed.iter().copied();
+        let removed: Vec<_> = removed
+            .filter(|field| robot.value_of(*field).is_some())
+            .collect();
+        self.validate_patch(draft, &removed)
+    }
+
     /// Checks the values of a patch against every rule but uniqueness. It removes values of some fields,
     /// which required fields do not permit. All others keep their value.
     ///
@@ -273,11 +298,6 @@ impl ValidChanges {
     /// Whether own values that the changes do not have are removed.
     pub(crate) fn replaces_own(&self) -> bool {
         self.replaces_own
-    }
-
-    #[cfg(feature = "transfer")]
-    pub(crate) fn size(&self) -> usize {
-        self.draft.size()
     }
 
     /// How the own values change.

@@ -20,8 +20,7 @@ use crate::catalogue::{Catalogue, Change, Error};
 /// [`Error::Unknown`], either all records or none were stored.
 ///
 /// The outcomes are those of an [`import()`](super::import()) of the same records: of two with the
-/// same name, the later one finds the robot of the first. With [`OnConflict::Replace`](super::OnConflict::Replace), a robot is
-/// updated once, with the values of its last record.
+/// same name, the later one fails.
 ///
 /// ```
 /// use robot_core::{CatalogueExt, Draft, MemoryCatalogue};
@@ -89,7 +88,7 @@ fn run<C: Catalogue + ?Sized>(
     let mut deadline = None;
     loop {
         let records = records.iter().cloned().map(Ok);
-        let mut plan = Import::plan(catalogue, records, options.on_conflict);
+        let mut plan = Import::plan(catalogue, records, options);
         let mut outcomes: Vec<_> = plan.by_ref().map(of_all_if_store_failed).collect();
         outcomes.extend(end.take());
         if outcomes.iter().any(|outcome| outcome.result.is_err()) {

@@ -5,7 +5,7 @@ use std::{borrow::Cow, io::Read};
 use csv_core::ReadRecordResult;
 
 use super::{
-    columns::{Columns, Meaning},
+    columns::Columns,
     input::{Input, RECORD_LIMIT},
     record::{Cell, ReadError},
 };
@@ -54,7 +54,8 @@ impl CsvReader {
         columns: &mut Columns,
     ) -> Result<(), ReadError> {
         if let Some(line) = self.read_header(input, columns)? {
-            let found = columns.read_header(&self.headings);
+            let headings: Vec<_> = self.headings().collect();
+            let found = columns.read_header(&headings);
             found.map_err(|message| input.malformed(line, message))?;
             input.open(line);
         }
@@ -91,10 +92,7 @@ impl CsvReader {
                 Ok(headings) => headings,
                 Err(message) => return malformed(input, message),
             };
-            let known = headings.iter().filter(|heading| {
-                let meaning = columns.meaning(heading);
-                meaning != Meaning::Unknown || columns.mapped(heading).is_some()
-            });
+            let known = headings.iter().filter(|heading| columns.knows(heading));
             // A separator that divides the line into fields is better than others.
             let rank = known.count() * COLUMN_LIMIT * 2 + headings.len();
             if rank > best {
@@ -124,6 +122,11 @@ impl CsvReader {
         let texts = (0..count).map(|column| str::from_utf8(self.field(column)));
         let headings: Result<_, _> = texts.map(|text| text.map(str::to_owned)).collect();
         headings.map_err(|_| "The header is not UTF-8; save the file as UTF-8".to_owned())
+    }
+
+    /// Whether commas separate the columns.
+    pub(super) fn has_commas(&self) -> bool {
+        self.separator == SEPARATORS[0]
     }
 
     /// The headings.

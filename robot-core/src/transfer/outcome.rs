@@ -3,7 +3,7 @@
 use super::{position::Position, record::ReadError};
 use crate::{
     catalogue::Error,
-    model::{Definition, Message, Violation},
+    model::{Definition, Field, Message, Rule, listed},
 };
 
 /// The maximum number of records of an atomic import. Lower, and files have to be divided; higher, and
@@ -22,37 +22,35 @@ use crate::{
 /// ```
 pub const ATOMIC_LIMIT: usize = 10_000;
 
-/// What to do with a record whose name is taken.
+/// What to do with a record of a robot that exists.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::MemoryCatalogue;
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue};
 /// use robot_core::transfer::{Format, ImportOptions, OnConflict, Records, Stored, import};
 ///
-/// let file = "name,type,year\nR2-D2,droid,1977\nR2-D2,droid,1980\n";
+/// let catalogue = Arc::new(MemoryCatalogue::new());
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let file = "name,type,year\nR2-D2,droid,1980\nC-3PO,droid,1977\n";
 /// let options = ImportOptions {
 ///     on_conflict: OnConflict::Replace,
 ///     ..ImportOptions::default()
 /// };
 /// let records = Records::new(file.as_bytes(), Format::Csv);
-/// let outcomes = import(Arc::new(MemoryCatalogue::new()), records, options);
+/// let outcomes = import(catalogue, records, options);
 /// let stored: Vec<_> = outcomes.map(|outcome| outcome.result).collect::<Result<_, _>>()?;
-/// assert_eq!(stored, [Stored::Added, Stored::Replaced]);
-/// # Ok::<(), robot_core::transfer::ImportError>(())
+/// assert_eq!(stored, [Stored::Replaced, Stored::Added]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnConflict {
-    /// The record fails: names are unique.
+    /// Without a key, the record fails. With a key, the robot gets the values of the record.
     #[default]
     Fail,
     /// The robot keeps its values.
     Skip,
-    /// The robot gets the other values of the record, and keeps its id.
+    /// The robot gets the values of the record, and keeps its id. Without a key, names find the robots.
     Replace,
-    /// Robots are matched by ids. A record with an id changes that robot: its name, too, and only the values
-    /// of which the record has a column or member. A record without an id adds a robot, and fails if its
-    /// name is taken. The records must be read [for it](super::Columns::matching).
-    MatchId,
 }
 
 impl OnConflict {
@@ -74,32 +72,6 @@ impl OnConflict {
             .zip([Self::Fail, Self::Skip, Self::Replace]);
         all.find_map(|(known, value)| (*known == name).then_some(value))
     }
-
-    /// Whether records find robots by their names, so that a record does not fail if its name is taken.
-    #[must_use]
-    pub fn matches_names(self) -> bool {
-        matches!(self, Self::Skip | Self::Replace)
-    }
-
-    /// Whether records can find robots in a catalogue with this definition: by unique names or, to be skipped, by any
-    /// unique value.
-    #[must_use]
-    pub fn finds_robots(self, definition: &Definition) -> bool {
-        match self {
-            Self::Fail | Self::MatchId => true,
-            Self::Skip => definition.unique().next().is_some(),
-            Self::Replace => definition.has_unique_names(),
-        }
-    }
-
-    /// The result of a record whose name is taken, unless it replaces the robot.
-    pub(super) fn without_write(self) -> Option<Result<Stored, ImportError>> {
-        match self {
-            Self::Fail | Self::MatchId => Some(Err(Error::from(Violation::NAME_TAKEN).into())),
-            Self::Skip => Some(Ok(Stored::Skipped)),
-            Self::Replace => None,
-        }
-    }
 }
 
 /// Options of an import.
@@ -120,15 +92,53 @@ impl OnConflict {
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent options"
+)]
 pub struct ImportOptions {
-    /// What to do with names that are taken.
+    /// The field that finds the robot that a record changes: the id, or a unique one. The robot gets the values of which
+    /// the record has a column or member. A record with a new value adds a robot, except for a new id. The records
+    /// must be read [for it](super::Columns::matching).
+    pub key: Option<Field>,
+    /// What to do with robots that exist.
     pub on_conflict: OnConflict,
+    /// Whether records are added that equal a robot, if names are not unique. Otherwise they fail.
+    pub adds_equal: bool,
     /// Whether the import continues after a record has failed. Otherwise no later record is stored. A
     /// failure of the store or the input ends it all the same.
     pub keeps_going: bool,
     /// Whether nothing is stored, and the outcomes are what an import would return. The import keeps a
     /// hash of each name, which takes about 20 bytes per record.
     pub is_dry_run: bool,
+}
+
+impl ImportOptions {
+    /// The field that finds robots.
+    pub(super) fn key(&self) -> Option<Field> {
+        let by_name = self.on_conflict == OnConflict::Replace;
+        self.key.or(by_name.then_some(Field::NAME))
+    }
+
+    /// Checks that robots can be found in a catalogue with this definition.
+    ///
+    /// # Errors
+    /// The field that finds robots is not unique: a message for people.
+    pub fn check(&self, definition: &Definition) -> Result<(), String> {
+        let Some(key) = self.key() else {
+            return Ok(());
+        };
+        let mut fields = definition.unique().chain([Field::ID]);
+        if fields.any(|field| field == key) {
+            return Ok(());
+        }
+        let mut unique: Vec<_> = definition.unique().map(Field::name).collect();
+        unique.push(Field::ID.name());
+        Err(format!(
+            "{key} is not unique in this catalogue, so it finds no robot; match {}",
+            listed(&unique, "or")
+        ))
+    }
 }
 
 /// The outcome of one record.
@@ -166,11 +176,11 @@ pub struct Outcome {
 pub enum Stored {
     /// A robot was added.
     Added,
-    /// The robot with the name, or the id, got the other values of the record.
+    /// The robot that the record finds got the values of the record.
     Replaced,
-    /// The robot with the id has the values of the record already.
+    /// The robot that the record finds has the values of the record already.
     Unchanged,
-    /// The robot with the name kept its values.
+    /// The robot kept its values.
     Skipped,
 }
 
@@ -193,6 +203,9 @@ pub enum ImportError {
     /// The robot violates rules, or the store failed.
     #[error(transparent)]
     Store(#[from] Error),
+    /// A robot has all values of the record already, and names are not unique.
+    #[error("A robot with these values is there already")]
+    Present,
     /// No more records can be read.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
@@ -213,14 +226,27 @@ impl ImportError {
             Self::Malformed(messages) => messages.iter().map(ToString::to_string).collect(),
             Self::Store(Error::Rejected(violations)) => violations.messages(),
             Self::Store(error) => vec![error.with_cause()],
-            Self::Unreadable(_) | Self::TooMany => vec![self.to_string()],
+            Self::Present | Self::Unreadable(_) | Self::TooMany => vec![self.to_string()],
+        }
+    }
+
+    /// Whether robots have the unique values of the record, and nothing else is wrong with it.
+    pub(super) fn is_taken(&self) -> bool {
+        match self {
+            Self::Store(Error::Rejected(violations)) => {
+                violations.iter().all(|one| one.rule() == Rule::Taken)
+            }
+            _ => false,
         }
     }
 
     /// Whether only this record is affected, so that later ones may succeed.
     #[must_use]
     pub fn is_record_error(&self) -> bool {
-        matches!(self, Self::Malformed(_) | Self::Store(Error::Rejected(_)))
+        matches!(
+            self,
+            Self::Malformed(_) | Self::Present | Self::Store(Error::Rejected(_))
+        )
     }
 }
 
@@ -243,10 +269,10 @@ pub struct ImportCounts {
     pub added: u64,
     /// Robots replaced.
     pub replaced: u64,
-    /// Robots that were the same already, if robots are matched by ids.
+    /// Robots that were the same already.
     #[serde(skip_serializing_if = "is_zero")]
     pub unchanged: u64,
-    /// Records skipped, because their names are taken.
+    /// Records skipped, because their robots exist.
     pub skipped: u64,
     /// Records that failed.
     pub failed: u64,

@@ -2,9 +2,10 @@
 
 use std::{borrow::Cow, io};
 
-use super::position::Position;
+use super::{position::Position, reading::Reading};
 use crate::model::{
-    Draft, Field, Message, Messages, ParseIdError, RobotId, Value, draft_json::parse_json,
+    Draft, Field, Message, Messages, Revision, RobotId, Value,
+    draft_json::{parse_json, whole},
 };
 
 /// The values of a record, or messages for the person who can correct the record.
@@ -33,6 +34,8 @@ pub struct Record {
 pub struct Values {
     /// The id of the robot that the record changes; `None` unless ids are read.
     pub id: Option<RobotId>,
+    /// The revision that the robot has unless it was changed; `None` unless ids are read.
+    pub revision: Option<Revision>,
     /// The values of fields.
     pub draft: Draft,
     /// The fields of which the record says that they have no value.
@@ -58,28 +61,34 @@ pub(super) enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// Whether a record says that there is no value.
-    pub(super) fn is_missing(self) -> bool {
-        matches!(self, Self::Text(b"") | Self::Json("null"))
-    }
-
-    /// The value of a field, or what is wrong with it.
-    pub(super) fn value(self, field: Field) -> Result<Value<'static>, String> {
+    /// The value of a field, or what is wrong with it; `None` if the record says that there is no value.
+    pub(super) fn value(
+        self,
+        field: Field,
+        reading: &Reading,
+    ) -> Result<Option<Value<'static>>, String> {
         match self {
+            Self::Text(b"") | Self::Json("null") => Ok(None),
             Self::Text(text) => match str::from_utf8(text) {
-                Ok(text) => field.parse_value(text).map(Value::into_owned),
+                Ok(text) => {
+                    let text = reading.text(field, text)?;
+                    let value = text.map(|text| field.parse_value(&text).map(Value::into_owned));
+                    value.transpose()
+                }
                 Err(_) => Err(format!("{field} is not UTF-8")),
             },
-            Self::Json(json) => parse_json(field, json),
+            Self::Json(json) => parse_json(field, whole(json)).map(Some),
         }
     }
 
-    /// The id.
-    pub(super) fn id(self) -> Result<RobotId, ParseIdError> {
-        match self {
-            Self::Text(text) => String::from_utf8_lossy(text).trim().parse(),
-            Self::Json(json) => json.trim_matches('"').trim().parse(),
-        }
+    /// The text of an id or a revision; `None` if there is none.
+    pub(super) fn number(self) -> Option<String> {
+        let text = match self {
+            Self::Text(text) => String::from_utf8_lossy(text),
+            Self::Json(json) => json.trim_matches('"').into(),
+        };
+        let text = text.trim();
+        (!text.is_empty() && text != "null").then(|| text.to_owned())
     }
 }
 

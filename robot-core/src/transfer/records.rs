@@ -5,7 +5,7 @@ use std::{borrow::Cow, io::Read, sync::Arc};
 use serde::de::IgnoredAny;
 
 use super::{
-    columns::{Columns, Meaning},
+    columns::{Columns, Meaning, twice},
     csv_reader::CsvReader,
     format::Format,
     input::{Input, RECORD_LIMIT},
@@ -14,7 +14,7 @@ use super::{
     record::{Cell, ParsedRecord, ReadError, Record, Values},
 };
 use crate::model::{
-    Definition, Draft, Field, Messages,
+    Definition, Draft, Field, Messages, Revision, RobotId,
     draft_json::{Members, Subject},
 };
 
@@ -144,10 +144,6 @@ impl<R: Read> Records<R> {
         Ok(Some(Record { position, values }))
     }
 
-    pub(super) fn columns(&self) -> &Columns {
-        &self.columns
-    }
-
     /// The headings of CSV, if it has that format.
     pub(super) fn headings(&mut self) -> Result<Vec<&str>, ReadError> {
         let Reader::Csv(reader) = &mut self.reader else {
@@ -168,39 +164,71 @@ impl<R: Read> Records<R> {
         self.reader.cells(&self.input, &self.columns.definition)
     }
 
+    /// Whether commas separate the columns.
+    pub(super) fn has_commas(&self) -> bool {
+        matches!(&self.reader, Reader::Csv(reader) if reader.has_commas())
+    }
+
     /// The values of the record that was read last.
     fn values(&mut self) -> ParsedRecord {
         let columns = &mut self.columns;
-        let cells = self.reader.cells(&self.input, &columns.definition)?;
-        let (mut found, mut unknown) = (Vec::<(Field, Cell<'_>)>::new(), Vec::new());
+        let definition = Arc::clone(&columns.definition);
+        let cells = self.reader.cells(&self.input, &definition)?;
+        let headings = cells.iter().map(|(heading, _)| &**heading);
+        if headings
+            .clone()
+            .any(|heading| columns.found(heading).is_none())
+        {
+            let found = columns.find(&headings.collect::<Vec<_>>());
+            found.map_err(|message| vec![message.into()])?;
+        }
+        let (mut found, mut unknown) = (Vec::<(Field, &str, Cell<'_>)>::new(), Vec::new());
+        let known: &Columns = columns;
         for (heading, cell) in &cells {
-            match columns.meaning(heading) {
-                Meaning::Field(field) if found.iter().any(|(other, _)| *other == field) => {
-                    let message = format!("The record has {field} twice; send it once");
-                    return Err(vec![message.into()]);
+            match known.found(heading).map(|column| &column.meaning) {
+                Some(Meaning::Field(field)) => {
+                    if let Some((_, other, _)) = found.iter().find(|(one, ..)| one == field) {
+                        return Err(vec![twice(*field, other, heading).into()]);
+                    }
+                    found.push((*field, heading, *cell));
                 }
-                Meaning::Field(field) => found.push((field, *cell)),
-                Meaning::Unknown => unknown.push(&**heading),
-                Meaning::LeftOut => {}
+                Some(Meaning::LeftOut) => {}
+                Some(Meaning::New(_) | Meaning::Unknown) | None => unknown.push(&**heading),
             }
         }
-        if columns.is_strict && !unknown.is_empty() {
-            let messages = columns.messages(&unknown).into_iter();
+        if known.is_strict && !unknown.is_empty() {
+            let messages = known.messages(&unknown).into_iter();
             return Err(messages.map(Into::into).collect());
         }
-        columns.report(&unknown);
-        let cell = |field: Field| {
-            let mut found = found.iter().filter(|(_, cell)| !cell.is_missing());
-            found.find(|(of, _)| *of == field).map(|(_, cell)| *cell)
-        };
-        let id = cell(Field::ID).map(Cell::id).transpose();
-        let id = id.map_err(|error| vec![error.to_string().into()])?;
-        let draft = Draft::read(&columns.definition, |field| {
-            cell(field).map(|cell| cell.value(field)).transpose()
+        let cell = |field: Field| found.iter().find(|(of, ..)| *of == field);
+        let number = |field| cell(field).and_then(|(.., cell)| cell.number());
+        let message = |error: String| -> Messages { vec![error.into()] };
+        let id = number(Field::ID).map(|text| text.parse::<RobotId>());
+        let id = id.transpose().map_err(|error| message(error.to_string()))?;
+        let revision = number(Field::REVISION).map(|text| {
+            let revision = text.parse().ok().and_then(Revision::new);
+            revision.ok_or_else(|| message("revision must be a positive integer".to_owned()))
+        });
+        let revision = revision.transpose()?;
+        let mut removed = Vec::new();
+        let draft = Draft::read(&definition, |field| {
+            let Some((_, heading, cell)) = cell(field) else {
+                return Ok(None);
+            };
+            let Some(column) = known.found(heading) else {
+                return Ok(None);
+            };
+            let value = cell.value(field, &column.reading)?;
+            removed.extend(value.is_none().then_some(field));
+            Ok(value)
         })?;
-        let removed = found.iter().filter(|(_, cell)| cell.is_missing());
-        let removed = removed.map(|(field, _)| *field).collect();
-        Ok(Values { id, draft, removed })
+        unknown.iter().for_each(|heading| columns.report(heading));
+        Ok(Values {
+            id,
+            revision,
+            draft,
+            removed,
+        })
     }
 
     /// Fails if the element that was read last is not JSON, which affects all later ones.

@@ -9,7 +9,7 @@ mod atomic_importing;
 mod copy;
 mod importing;
 mod matching;
-mod proposing;
+mod planning;
 mod racing;
 mod reading;
 mod restoration;

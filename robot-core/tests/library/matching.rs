@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, RobotId,
-    transfer::{
-        Columns, Format, ImportOptions, OnConflict, Outcome, Records, import, import_atomically,
-    },
+    Catalogue, CatalogueExt, Draft, Field, RobotId,
+    transfer::{Columns, Format, ImportOptions, Outcome, Records, import, import_atomically},
 };
 
 use crate::importing::{described, on_both_kinds_of_store, owned, stored};
@@ -15,12 +13,13 @@ const TAKEN: &str = "The robot name must be unique";
 
 /// Imports CSV in one of these ways. Returns the outcomes as texts.
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, way: Way) -> Vec<String> {
-    let columns = Columns::of(catalogue.definition()).matching(OnConflict::MatchId);
+    let columns = Columns::of(catalogue.definition()).matching("id");
     let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
     let options = ImportOptions {
-        on_conflict: OnConflict::MatchId,
+        key: Some(Field::ID),
         keeps_going: !matches!(way, Way::Stopping),
         is_dry_run: matches!(way, Way::DryRun),
+        ..ImportOptions::default()
     };
     let outcomes: Vec<Outcome> = match way {
         Way::Atomic => import_atomically(&**catalogue, records, options),
@@ -39,27 +38,26 @@ enum Way {
 
 #[test]
 fn records_with_ids_change_their_robots() {
-    let message = "No robot has the id 9; leave out the id to add a robot";
+    let message = "No robot has the id 9; leave out the ids to add robots";
     let all = &[Way::DryRun, Way::Plain, Way::Stopping, Way::Atomic][..];
     for (ways, file, expected, after) in [
         (
             all,
             "id,name\n1,a\n2,B\n,d\n",
-            // A new robot needs all fields.
             vec![
                 "2 unchanged",
                 "3 replaced",
-                "4: type is required; year is required",
+                "4: The record has no id, which finds its robot",
             ],
             owned([("B", 2), ("a", 1), ("c", 3)]),
         ),
         (
             // The others see the names that robots have before the import.
             &[Way::Plain, Way::Stopping],
-            "id,name,type,year\n1,z,droid,1\n,a,droid,7\n2,y,droid,2\n3,b,droid,3\n",
+            "id,name,type,year\n1,z,droid,1\n2,a,droid,2\n3,b,droid,3\n",
             // Names that earlier records have given up are free.
-            vec!["2 replaced", "3 added", "4 replaced", "5 replaced"],
-            owned([("a", 7), ("b", 3), ("y", 2), ("z", 1)]),
+            vec!["2 replaced", "3 replaced", "4 replaced"],
+            owned([("a", 2), ("b", 3), ("z", 1)]),
         ),
         (
             all,

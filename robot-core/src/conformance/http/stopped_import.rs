@@ -12,7 +12,6 @@ use crate::conformance::cases;
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     import_stopped_by_a_full_disk_returns_503,
     stopped_import_with_an_unreadable_rest_has_no_count,
-    stopped_import_by_ids_is_not_simply_repeated,
     import_stopped_before_the_first_robot_has_no_data,
     every_write_to_a_full_disk_returns_503,
 ];
@@ -73,23 +72,6 @@ fn stopped_import_with_an_unreadable_rest_has_no_count(session: &Session<'_>) {
         &[&format!("record 2: {FULL_MESSAGE}"), advice],
     );
     assert_eq!(session.names("/api/robots"), ["a"]);
-}
-
-fn stopped_import_by_ids_is_not_simply_repeated(session: &Session<'_>) {
-    session.store.fail(Fault::DiskFull(1));
-    let answer = import(
-        session,
-        "?format=csv&match=id",
-        "name,type,year\na,droid,1\nb,droid,1",
-    );
-    session.store.fail(None);
-    let counts = r#"{"added":1,"replaced":0,"skipped":0,"failed":1,"not_tried":0}"#;
-    let advice = "To import the rest, send the file again without the records that were added";
-    assert_stopped(
-        &answer,
-        counts,
-        &[&format!("line 3: {FULL_MESSAGE}"), advice],
-    );
 }
 
 fn import_stopped_before_the_first_robot_has_no_data(session: &Session<'_>) {

@@ -7,7 +7,7 @@
 mod query;
 
 use std::{
-    io::{self, Cursor, Read},
+    io::{self, Cursor, Read, Seek},
     sync::Arc,
 };
 
@@ -27,11 +27,12 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Error, Filter, Pending},
+    catalogue::{Catalogue, Error, Pending},
     model::{Definition, Violation},
     transfer::{
-        Columns, Format, ImportCounts, ImportError, OnConflict, Outcome, ProposedChange, ReadError,
-        Records, Survey, import, import_atomically,
+        Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Plan,
+        PlanError, PlannedColumn, Position, ProposedChange, ReadError, Records, import,
+        import_atomically,
     },
 };
 
@@ -75,7 +76,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
              Content-Type text/csv, application/json or application/x-ndjson",
         )
     })?;
-    let limit = if query.options.is_dry_run || query.is_proposal || query.is_atomic {
+    let limit = if (query.is_dry_run || query.is_atomic) && !query.plan.defines {
         DRY_RUN_LIMIT
     } else {
         IMPORT_LIMIT
@@ -103,11 +104,12 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         has_name_conflict: false,
     };
     Ok(Pending::blocking(move || {
-        let records = Records::new(body, format).with_columns(columns);
-        if report.query.is_proposal {
-            return report.propose(&*catalogue, records, behaviour);
+        if report.query.plan.defines {
+            return report.run_planned(&catalogue, body, format, columns, behaviour);
         }
-        report.run(catalogue, records);
+        let records = Records::new(body, format).with_columns(columns);
+        let options = report.query.options;
+        report.run(catalogue, records, options);
         report.into_response(behaviour)
     }))
 }
@@ -144,66 +146,159 @@ struct Counts {
     messages: Vec<String>,
 }
 
-/// The definition that a file needs.
+/// A plan, for the client.
 #[derive(Serialize)]
-struct Proposed<'a> {
+struct Planned<'a> {
     /// `None` if no definition fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<&'a Definition>,
     columns: Fields<'a>,
+    plan: &'a [PlannedColumn],
     changes: &'a [ProposedChange],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    records: Option<ImportCounts>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    failures: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    advice: Vec<String>,
 }
 
 /// The fields that the columns of a file stand for, in the order of the file.
-struct Fields<'a>(&'a Survey, &'a Columns);
+struct Fields<'a>(&'a [PlannedColumn]);
 
 impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.fields(self.1))
+        let columns = self.0.iter();
+        serializer.collect_map(columns.map(|column| (&column.heading, &column.field)))
+    }
+}
+
+impl<'a> Planned<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        Self {
+            definition: Some(&plan.definition),
+            columns: Fields(&plan.listed),
+            plan: &plan.listed,
+            changes: &plan.changes,
+            records: Some(plan.counts),
+            failures: &plan.failures,
+            advice: plan.advice("match=", "on_conflict=skip", "add_equal=true"),
+        }
     }
 }
 
 impl Report {
-    /// Proposes the definition that the records need, and stores nothing.
-    fn propose(
-        &self,
-        catalogue: &dyn Catalogue,
-        records: Records<BodyReader>,
+    /// Plans an import of a file, which is spooled, and does it unless the client wants only the plan.
+    fn run_planned(
+        mut self,
+        catalogue: &Arc<dyn Catalogue>,
+        mut body: BodyReader,
+        format: Format,
+        columns: Columns,
         behaviour: Behaviour,
     ) -> HandlerResult {
-        let survey = records.survey();
-        let mut survey = survey.map_err(|error| match error {
-            ReadError::Malformed { position, message } => {
+        let spooled = tempfile::tempfile().and_then(|mut file| {
+            io::copy(&mut body, &mut file)?;
+            Ok(file)
+        });
+        let file = spooled.map_err(|cause| {
+            let position = Position::Line(0);
+            self.failure(ReadError::Input { position, cause }.into())
+        })?;
+        let open = || {
+            let mut file = file.try_clone()?;
+            file.rewind()?;
+            Ok(Records::new(file, format))
+        };
+        let mut failures = Vec::new();
+        let mut on_failure = |outcome: &Outcome| {
+            if let Err(error) = &outcome.result
+                && failures.len() < MESSAGES_LIMIT
+            {
+                let messages = error.messages().into_iter();
+                failures.extend(messages.map(|message| format!("{}: {message}", outcome.position)));
+            }
+        };
+        let plan = Plan::new(catalogue, open, columns, self.query.plan, &mut on_failure);
+        let plan = plan.map_err(|error| self.unplanned(error))?;
+        if self.query.is_proposal || self.query.is_dry_run {
+            return Ok(response::ok(render::data(
+                behaviour,
+                "OK",
+                &Planned::new(&plan),
+            )));
+        }
+        if plan.counts.failed > 0 && !self.query.plan.keeps_going {
+            failures.extend(plan.advice("match=", "on_conflict=skip", "add_equal=true"));
+            failures.push(
+                "Nothing was stored; to import the other records, add keep_going=true".to_owned(),
+            );
+            return Err(failed(
+                Failure::Malformed(Vec::new()),
+                failures,
+                render::raw(&Planned::new(&plan)),
+            ));
+        }
+        if let Some(redefinition) = plan.redefinition() {
+            catalogue.define(redefinition)?;
+        }
+        let records = open().map_err(|cause| {
+            let position = Position::Line(0);
+            self.failure(ReadError::Input { position, cause }.into())
+        })?;
+        let options = ImportOptions {
+            keeps_going: true,
+            ..plan.options
+        };
+        self.run(
+            Arc::clone(catalogue),
+            records.with_columns(plan.columns.clone()),
+            options,
+        );
+        let tried = self.counts.tried;
+        if tried.added + tried.replaced == 0 && tried.failed > 0 {
+            plan.take_back(&**catalogue);
+        }
+        self.into_response(behaviour)
+    }
+
+    /// The failure of a plan, with the columns, so that the client can choose what they stand for.
+    fn unplanned(&self, error: PlanError) -> Failure {
+        match error {
+            PlanError::Unreadable(ReadError::Malformed { position, message }) => {
                 Failure::Malformed(vec![format!("{position}: {message}").into()])
             }
-            error => self.failure(error.into()),
-        })?;
-        survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
-        match survey.propose(self.query.finds_choices) {
-            Ok(proposal) => {
-                let proposed = Proposed {
-                    definition: Some(&proposal.definition),
-                    columns: Fields(&survey, &proposal.columns),
-                    changes: &proposal.changes,
-                };
-                Ok(response::ok(render::data(behaviour, "OK", &proposed)))
+            PlanError::Unreadable(error) => self.failure(error.into()),
+            PlanError::Store(error) => self.failure(error.into()),
+            error @ (PlanError::Options(_) | PlanError::Unknown(_)) => {
+                Failure::malformed(error.to_string())
             }
-            // With the columns, so that the client can choose what they stand for.
-            Err(error) => {
-                let data = render::raw(&Proposed {
+            PlanError::Unfit { error, columns } => {
+                let data = render::raw(&Planned {
                     definition: None,
-                    columns: Fields(&survey, &survey.given),
+                    columns: Fields(&columns),
+                    plan: &columns,
                     changes: &[],
+                    records: None,
+                    failures: &[],
+                    advice: Vec::new(),
                 });
-                let cause = Failure::Malformed(Vec::new());
-                Err(failed(cause, vec![error.to_string()], data))
+                failed(
+                    Failure::Malformed(Vec::new()),
+                    vec![error.to_string()],
+                    data,
+                )
             }
         }
     }
 
     /// Imports the records, up to the last one or to a failure of the body or the store.
-    fn run(&mut self, catalogue: Arc<dyn Catalogue>, mut records: Records<BodyReader>) {
-        let options = self.query.options;
+    fn run<R: Read>(
+        &mut self,
+        catalogue: Arc<dyn Catalogue>,
+        mut records: Records<R>,
+        options: ImportOptions,
+    ) {
         if self.query.is_atomic {
             for outcome in import_atomically(&*catalogue, &mut records, options) {
                 self.add(outcome);
@@ -259,6 +354,7 @@ impl Report {
                 log(&error, &self.request_id);
                 Failure::Store(error)
             }
+            error @ ImportError::Present => Failure::malformed(error.to_string()),
             error @ ImportError::TooMany => Failure::TooMany(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
                 Failure::Malformed(vec![message.into()])
@@ -330,11 +426,8 @@ fn advice(stop: &Failure, query: &Query, has_added: bool) -> Option<&'static str
         return None;
     }
     Some(match query.options.on_conflict {
-        OnConflict::Fail if OnConflict::Skip.finds_robots(&query.definition) => {
+        OnConflict::Fail if has_added && query.options.key.is_none() => {
             "To import the rest, send the file again with on_conflict=skip in the query"
-        }
-        OnConflict::Fail | OnConflict::MatchId if has_added => {
-            "To import the rest, send the file again without the records that were added"
         }
         _ => "To import the rest, send the file again",
     })

@@ -2,19 +2,24 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use serde::de::DeserializeOwned;
+
 use crate::{
-    http::{failure::Failure, route::Call},
+    http::{failure::Failure, parameters::Arguments, route::Call},
     model::{Definition, Field, draft_json::Members, unknown},
-    transfer::{Columns, ImportOptions, OnConflict},
+    transfer::{Columns, DateOrder, ImportOptions, OnConflict, PlanOptions},
 };
 
 /// The query of an import.
 pub(super) struct Query {
     /// Whether all records are stored, or none.
     pub(super) is_atomic: bool,
-    /// Whether the definition that the file needs is returned.
+    /// Whether the plan is returned, and nothing stored.
     pub(super) is_proposal: bool,
-    pub(super) finds_choices: bool,
+    pub(super) is_dry_run: bool,
+    /// For an import that is planned.
+    pub(super) plan: PlanOptions,
+    /// For an import that goes record by record.
     pub(super) options: ImportOptions,
     pub(super) definition: Arc<Definition>,
 }
@@ -26,77 +31,117 @@ impl Query {
         let on_conflict = arguments.parse("on_conflict", |name| {
             OnConflict::of_name(name).ok_or("on_conflict must be fail, skip or replace")
         })?;
-        let matched = arguments.parse("match", |name| match name {
-            "name" => Ok(OnConflict::Replace),
-            "id" => Ok(OnConflict::MatchId),
-            _ => Err("match must be name or id"),
-        })?;
-        if matched.is_some() && on_conflict.is_some() {
-            return Err(Failure::malformed(
-                "match and on_conflict exclude each other; give one of them",
-            ));
-        }
-        let on_conflict = matched.or(on_conflict).unwrap_or_default();
-        let read = Self {
-            definition: Arc::clone(definition),
-            is_atomic: arguments.flag("atomic")?,
-            is_proposal: arguments.flag("propose")?,
+        let is_proposal = arguments.flag("propose")? || call.route.path.ends_with("/propose");
+        let plan = PlanOptions {
+            defines: is_proposal || arguments.flag("define")?,
             finds_choices: arguments.flag("choices")?,
-            options: ImportOptions {
-                on_conflict,
-                is_dry_run: arguments.flag("dry_run")?,
-                keeps_going: true,
-            },
+            on_conflict: on_conflict.unwrap_or_default(),
+            adds_equal: arguments.flag("add_equal")?,
+            keeps_going: arguments.flag("keep_going")?,
         };
-        if !on_conflict.finds_robots(definition) {
-            return Err(Failure::malformed(
-                "names are not unique in this catalogue, so they find no robot; give match=id",
-            ));
-        }
-        let chosen: Option<BTreeMap<String, Option<String>>> = arguments.parse("columns", |json| {
-            let members: Option<Members<'_>> = serde_json::from_str(json).ok();
-            if let Some(name) = members.as_ref().and_then(Members::repeated) {
-                return Err(format!("columns has '{name}' twice; name it once"));
+        let mut columns = Columns::of(Arc::clone(definition));
+        let matched: Option<String> =
+            arguments.parse("match", |name| Ok::<_, &str>(name.to_owned()))?;
+        let key = matched.as_deref().and_then(|name| definition.field(name));
+        if let Some(name) = &matched {
+            if key.is_none() && !plan.defines {
+                let names = definition.default_fields().iter().map(|field| field.name());
+                return Err(Failure::malformed(unknown(
+                    name,
+                    "field",
+                    &names.collect::<Vec<_>>(),
+                )));
             }
-            serde_json::from_str(json).map_err(|_| {
-                "columns must be a JSON object that has the name of a field, or null, for each column"
-                    .to_owned()
-            })
-        })?;
-        let chosen = chosen.unwrap_or_default();
-        let known = definition.default_fields().iter();
-        let known: Vec<_> = known.map(|field| field.name()).collect();
-        let mut fields = chosen.values().flatten();
-        match fields.find(|field| !known.contains(&field.as_str())) {
-            Some(field) if !read.is_proposal => {
+            columns = columns.matching(name);
+        }
+        let options = ImportOptions {
+            key,
+            on_conflict: plan.on_conflict,
+            adds_equal: plan.adds_equal,
+            is_dry_run: arguments.flag("dry_run")?,
+            keeps_going: true,
+        };
+        if !plan.defines {
+            options.check(definition).map_err(Failure::malformed)?;
+        }
+        let read = Self {
+            is_atomic: arguments.flag("atomic")?,
+            is_proposal,
+            is_dry_run: options.is_dry_run,
+            plan,
+            options,
+            definition: Arc::clone(definition),
+        };
+        let columns = choose(columns, arguments, &read)?;
+        let is_strict = call.context.is_strict;
+        let leaves_out_ids = match (&matched, plan.on_conflict) {
+            _ if plan.defines => false,
+            (Some(name), _) => name != Field::ID.name(),
+            // With on_conflict=replace, ids might be meant to choose the robots that change.
+            (None, OnConflict::Replace) => false,
+            (None, OnConflict::Fail | OnConflict::Skip) => !is_strict,
+        };
+        let columns = if leaves_out_ids {
+            columns.ignore_ids()
+        } else {
+            columns
+        };
+        Ok((read, if is_strict { columns.strict() } else { columns }))
+    }
+}
+
+/// What the query chooses for columns.
+fn choose(mut columns: Columns, arguments: &Arguments, query: &Query) -> Result<Columns, Failure> {
+    let known = query.definition.default_fields().iter();
+    let known: Vec<_> = known.map(|field| field.name()).collect();
+    let chosen: BTreeMap<String, Option<String>> = object(
+        arguments,
+        "columns",
+        "columns must be a JSON object that has the name of a field, or null, for each column",
+    )?;
+    for (heading, field) in &chosen {
+        columns = match field {
+            Some(field) if !query.plan.defines && !known.contains(&field.as_str()) => {
                 return Err(Failure::malformed(unknown(field, "field", &known)));
             }
-            _ => {}
-        }
-
-        let mut columns = Columns::of(definition.clone()).matching(on_conflict);
-        let is_strict = call.context.is_strict;
-        let leaves_out_ids = match on_conflict {
-            OnConflict::MatchId => false,
-            // With on_conflict=replace, ids might be meant to choose the robots that change.
-            OnConflict::Replace => matched.is_some(),
-            OnConflict::Fail | OnConflict::Skip => !is_strict,
+            Some(field) => columns.map(heading, field),
+            None => columns.ignore(heading),
         };
-        if leaves_out_ids {
-            columns = columns.ignore(Field::ID.name());
-        }
-        if is_strict {
-            columns = columns.strict();
-        }
-        for (heading, field) in &chosen {
-            columns = match field {
-                Some(field) if leaves_out_ids && field == Field::ID.name() => {
-                    columns.ignore(heading)
-                }
-                Some(field) => columns.map(heading, field),
-                None => columns.ignore(heading),
-            };
-        }
-        Ok((read, columns))
     }
+    let kinds: BTreeMap<String, String> = object(
+        arguments,
+        "kinds",
+        "kinds must be a JSON object that has a kind, such as \"number\", for each column",
+    )?;
+    for (heading, kind) in &kinds {
+        columns = columns.kind(heading, kind);
+    }
+    let nulls: Option<Vec<String>> = arguments.parse("nulls", |json| {
+        serde_json::from_str(json)
+            .map_err(|_| "nulls must be a JSON array of texts, such as [\"NA\"]")
+    })?;
+    columns = nulls
+        .iter()
+        .flatten()
+        .fold(columns, |columns, text| columns.null(text));
+    let dates = arguments.parse("dates", |name| {
+        DateOrder::of_name(name).ok_or("dates must be dmy or mdy")
+    })?;
+    Ok(dates.into_iter().fold(columns, Columns::dates))
+}
+
+/// A parameter that is a JSON object, whose members have different names.
+fn object<T: DeserializeOwned + Default>(
+    arguments: &Arguments,
+    name: &'static str,
+    message: &'static str,
+) -> Result<T, Failure> {
+    let object = arguments.parse(name, |json| {
+        let members: Option<Members<'_>> = serde_json::from_str(json).ok();
+        if let Some(twice) = members.as_ref().and_then(Members::repeated) {
+            return Err(format!("{name} has '{twice}' twice; name it once"));
+        }
+        serde_json::from_str(json).map_err(|_| message.to_owned())
+    })?;
+    Ok(object.unwrap_or_default())
 }

@@ -4,14 +4,14 @@
 mod wanted;
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::VecDeque,
     iter::{Fuse, FusedIterator},
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use self::wanted::Wanted;
+use self::wanted::{Known, Wanted};
 use super::{
     import_metrics::ImportMetrics,
     names::Names,
@@ -20,11 +20,8 @@ use super::{
     record::{ReadError, Record, Values},
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
-    model::{
-        Definition, Field, Messages, Rejection, Robot, RobotId, Rule, ValidChanges, Value,
-        Violation,
-    },
+    catalogue::{Catalogue, Change, Error, Pending, Result as StoreResult},
+    model::{Definition, Field, Messages, Rejection, Robot, RobotId, Value, Violation},
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -78,8 +75,13 @@ where
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn new(catalogue: C, records: impl IntoIterator<IntoIter = I>, options: ImportOptions) -> Self {
+        let definition = catalogue.definition();
         Import {
-            definition: catalogue.definition(),
+            stored: Arc::clone(&definition),
+            definition,
+            is_planned: false,
+            // Without it, robots that are added by the import itself may be taken for earlier ones.
+            last: catalogue.last_id().unwrap_or(Some(RobotId::GREATEST)),
             catalogue,
             records: records.into_iter().fuse(),
             options,
@@ -92,33 +94,50 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             is_closed: false,
             is_unreadable: false,
             has_failed: false,
-            changes: Vec::new(),
-            planned: None,
+            changes: None,
+            known: Vec::new(),
             metrics: Some(ImportMetrics::new()),
         }
     }
 
-    /// A dry run that also collects the changes, and is not measured.
+    /// A dry run as if the catalogue had a definition, which is not measured.
+    pub(super) fn dry_run(
+        catalogue: C,
+        records: impl IntoIterator<IntoIter = I>,
+        options: ImportOptions,
+        definition: &Arc<Definition>,
+    ) -> Self {
+        let options = ImportOptions {
+            keeps_going: true,
+            is_dry_run: true,
+            ..options
+        };
+        let mut import = Self {
+            definition: Arc::clone(definition),
+            is_planned: true,
+            metrics: None,
+            ..Self::new(catalogue, records, options)
+        };
+        import.count_keys();
+        import
+    }
+
+    /// A dry run that also collects the changes.
     pub(super) fn plan(
         catalogue: C,
         records: impl IntoIterator<IntoIter = I>,
-        on_conflict: OnConflict,
+        options: ImportOptions,
     ) -> Self {
-        let options = ImportOptions {
-            on_conflict,
-            keeps_going: true,
-            is_dry_run: true,
-        };
+        let definition = catalogue.definition();
         Self {
-            planned: Some(HashMap::new()),
-            metrics: None,
-            ..Self::new(catalogue, records, options)
+            changes: Some(Vec::new()),
+            ..Self::dry_run(catalogue, records, options, &definition)
         }
     }
 
     /// The changes of a [`plan`](Self::plan).
     pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
+        self.changes.unwrap_or_default()
     }
 }
 
@@ -135,7 +154,14 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 /// ```
 #[must_use = "nothing is stored before it is read"]
 pub struct Import<C, I> {
+    /// The definition that checks the records.
     definition: Arc<Definition>,
+    /// The definition of the catalogue.
+    stored: Arc<Definition>,
+    /// Whether the first one stays as it is.
+    is_planned: bool,
+    /// The greatest id that was assigned before the import.
+    last: Option<RobotId>,
     catalogue: C,
     records: Fuse<I>,
     options: ImportOptions,
@@ -156,10 +182,9 @@ pub struct Import<C, I> {
     is_unreadable: bool,
     /// Whether the store or the input has failed.
     has_failed: bool,
-    /// The changes that a plan has collected.
-    changes: Vec<Change>,
-    /// The index of the change for a name, in a plan.
-    planned: Option<HashMap<String, usize>>,
+    /// The changes that are collected.
+    changes: Option<Vec<Change>>,
+    known: Vec<Known>,
     metrics: Option<ImportMetrics>,
 }
 
@@ -236,8 +261,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn read(&mut self) -> Option<(Position, Wanted)> {
         while !self.is_closed && !self.is_full() {
             let record = self.records.next()?;
-            // It may have changed since the record before.
-            self.definition = self.catalogue.definition();
+            if !self.is_planned {
+                // It may have changed since the record before.
+                self.stored = self.catalogue.definition();
+                self.definition = Arc::clone(&self.stored);
+            }
             if let Some(metrics) = &self.metrics {
                 metrics.read.increment(1);
             }
@@ -260,19 +288,26 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 
     /// Checks the rules of a record. An id that is given twice is malformed.
     fn validate(&mut self, values: Values) -> Result<Wanted, Messages> {
-        let definition = &self.definition;
-        let Some(id) = values.id else {
-            let draft = definition.validate(values.draft);
-            let invalid = |rejection| Wanted::Invalid(rejection, None);
-            return Ok(draft.map_or_else(invalid, Wanted::Robot));
+        let Some(key) = self.options.key() else {
+            let draft = self.definition.validate(values.draft);
+            return Ok(draft.map_or_else(Wanted::Invalid, |draft| {
+                Wanted::Robot(draft, values.removed)
+            }));
         };
-        if !self.names.insert(&format!("id\0{id}")).0 {
-            let message = format!("An earlier record has the id {id}, too; give each id once");
+        let value = if key == Field::ID {
+            values.id.map(Value::Id)
+        } else {
+            values.draft.value(key).map(Value::into_owned)
+        };
+        let value = value.ok_or_else(|| {
+            vec![format!("The record has no {key}, which finds its robot").into()]
+        })?;
+        if !self.names.insert(&format!("\0{value}")).0 {
+            let message =
+                format!("An earlier record has the {key} {value}, too; give each {key} once");
             return Err(vec![message.into()]);
         }
-        let changes = definition.validate_patch(values.draft, &values.removed);
-        let invalid = |rejection| Wanted::Invalid(rejection, Some(id));
-        Ok(changes.map_or_else(invalid, |changes| Wanted::Changes(id, changes)))
+        Ok(Wanted::Change(value, values))
     }
 
     /// Queues a step, and decides whether to read on after it.
@@ -294,42 +329,32 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// would use up an id on a database server.
     fn start(&mut self, wanted: &Wanted) -> Result<Step, ImportError> {
         let planned = self.known(wanted);
-        let mut is_taken = planned.contains(&Field::NAME);
         let (present, change) = match wanted {
-            Wanted::Robot(draft) => {
-                let holder = self.holder(draft)?;
-                is_taken |= holder.is_some();
-                if is_taken && let Some(result) = self.options.on_conflict.without_write() {
-                    return Ok(Step::Done(result));
-                }
-                let change = match &holder {
-                    Some(robot) => update(robot, draft.clone().into()),
-                    None => Change::Insert(draft.clone()),
-                };
-                (holder, change)
-            }
-            Wanted::Changes(id, changes) => {
-                let robot = self.robot(*id)?;
-                if self.is_unchanged(&robot, changes) {
-                    return Ok(Step::Done(Ok(Stored::Unchanged)));
-                }
-                let change = update(&robot, changes.clone());
-                (Some(robot), change)
-            }
-            Wanted::Invalid(rejection, id) => return self.violations(rejection, *id, &planned),
+            Wanted::Robot(draft, _) => (None, Change::Insert(draft.clone())),
+            Wanted::Change(value, values) => match self.change(value, values, &planned)? {
+                Ok(change) => change,
+                Err(stored) => return Ok(Step::Done(Ok(stored))),
+            },
+            Wanted::Invalid(rejection) => return Err(self.rejected(rejection, None, &planned)?),
             Wanted::Nothing => return Ok(Step::Done(Ok(Stored::Unchanged))),
         };
         if self.options.is_dry_run || !self.options.keeps_going {
             self.check_values(wanted, present.as_ref(), &planned)?;
+        } else if let Wanted::Robot(draft, removed) = wanted {
+            // An insert that fails would use up an id on a database server.
+            if self.definition.has_unique_names() && self.catalogue.find(draft.name())?.is_some() {
+                return Err(Error::from(Violation::NAME_TAKEN).into());
+            }
+            if self.is_present(draft, removed)? {
+                return Err(ImportError::Present);
+            }
         }
-        let stored = if is_taken || present.is_some() {
-            Stored::Replaced
-        } else {
-            Stored::Added
-        };
+        let stored = present.as_ref().map_or(Stored::Added, |_| Stored::Replaced);
         let names = self.insert_names(wanted, present.as_ref());
         if self.options.is_dry_run {
-            self.collect(wanted, change);
+            self.changes
+                .iter_mut()
+                .for_each(|changes| changes.push(change.clone()));
             return Ok(Step::Done(Ok(stored)));
         }
         Ok(Step::Started(Write {
@@ -337,6 +362,44 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             stored,
             names,
         }))
+    }
+
+    /// The robot that a record with a key finds, and its change; or an insert if it finds none. The inner error is the
+    /// result of a record that changes nothing.
+    fn change(
+        &self,
+        value: &Value<'static>,
+        values: &Values,
+        planned: &[Field],
+    ) -> Result<Result<(Option<Robot>, Change), Stored>, ImportError> {
+        let key = self.options.key().unwrap_or(Field::NAME);
+        let Some(robot) = self.robot(key, value)? else {
+            return match self.definition.validate(values.draft.clone()) {
+                Ok(draft) => Ok(Ok((None, Change::Insert(draft)))),
+                Err(rejection) => Err(self.rejected(&rejection, None, planned)?),
+            };
+        };
+        if self.options.on_conflict == OnConflict::Skip {
+            return Ok(Err(Stored::Skipped));
+        }
+        if values
+            .revision
+            .is_some_and(|revision| revision != robot.revision())
+        {
+            let message = format!(
+                "robot {} was changed since this file was written; leave out the column revision to overwrite it",
+                robot.id()
+            );
+            return Err(ImportError::Malformed(vec![message.into()]));
+        }
+        match self.changes(&robot, values) {
+            Ok(changes) if changes.is_empty() => Ok(Err(Stored::Unchanged)),
+            Ok(changes) => {
+                let change = Change::Update(robot.id(), Some(robot.revision()), changes);
+                Ok(Ok((Some(robot), change)))
+            }
+            Err(rejection) => Err(self.rejected(&rejection, Some(&robot), planned)?),
+        }
     }
 
     /// Finishes a step. The record is processed again if another caller added, changed or deleted the robot
@@ -361,17 +424,15 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         })
     }
 
-    /// The result of a record that failed: if names find no robot, robots with its unique values are skipped.
+    /// Whether records of robots that exist are skipped, whatever value finds them.
+    fn skips(&self) -> bool {
+        self.options.on_conflict == OnConflict::Skip && self.options.key.is_none()
+    }
+
+    /// The result of a record that failed: without a key, robots that exist are skipped.
     fn skipped(&self, error: ImportError) -> Result<Stored, ImportError> {
-        let is_by_value =
-            self.options.on_conflict == OnConflict::Skip && !self.definition.has_unique_names();
-        let is_taken = match &error {
-            ImportError::Store(Error::Rejected(violations)) => {
-                violations.iter().all(|one| one.rule() == Rule::Taken)
-            }
-            _ => false,
-        };
-        if is_by_value && is_taken {
+        let is_there = matches!(error, ImportError::Present) || error.is_taken();
+        if is_there && self.skips() {
             Ok(Stored::Skipped)
         } else {
             Err(error)
@@ -389,30 +450,29 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         Ok(write.stored)
     }
 
-    /// All rules that a record violates.
-    fn violations(
+    /// The error of all rules that a record violates.
+    fn rejected(
         &self,
         rejection: &Rejection,
-        id: Option<RobotId>,
+        robot: Option<&Robot>,
         planned: &[Field],
-    ) -> Result<Step, ImportError> {
-        let mut violations = rejection.violations.clone();
-        // Otherwise a name that is taken would be no failure.
-        if !self.options.on_conflict.matches_names() {
-            id.map(|id| self.robot(id)).transpose()?;
-            let value = |field| rejection.value(field).map(Value::into_owned);
-            let taken = self.catalogue.taken(&self.definition, value, id)?;
-            violations = violations.with_taken(&self.definition, &[&taken, planned].concat());
+    ) -> StoreResult<ImportError> {
+        let violations = rejection.violations.clone();
+        if self.skips() {
+            // A robot that exists is no failure.
+            return Ok(Error::Rejected(violations).into());
         }
-        Err(Error::Rejected(violations).into())
+        let value = |field| rejection.value(field).map(Value::into_owned);
+        let taken = [&self.taken(value, robot)?, planned].concat();
+        Ok(Error::Rejected(violations.with_taken(&self.definition, &taken)).into())
     }
 
     /// Whether a record is processed again after an error.
     fn is_retried(&self, error: &Error) -> bool {
         match error {
             _ if self.has_failed => false,
-            // Otherwise the robot that has taken the name is skipped or replaced.
-            Error::Rejected(_) if !self.options.on_conflict.matches_names() => false,
+            // Otherwise the robot that has taken the value is changed.
+            Error::Rejected(_) if self.options.key().is_none() => false,
             Error::Unavailable(_) => true,
             error => is_conflict(error),
         }
@@ -427,11 +487,6 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         );
         self.dropped += read - self.in_flight.len();
     }
-}
-
-/// The change of a robot, unless that was changed since the look-up.
-fn update(robot: &Robot, changes: ValidChanges) -> Change {
-    Change::Update(robot.id(), Some(robot.revision()), changes)
 }
 
 /// The error of the last attempt, if other callers have changed the robot before each.

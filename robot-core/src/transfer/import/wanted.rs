@@ -4,19 +4,21 @@ use std::borrow::Cow;
 
 use super::Import;
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Result as StoreResult},
-    model::{Field, Rejection, Robot, RobotId, ValidChanges, ValidDraft, Value, Violations},
-    transfer::outcome::ImportError,
+    catalogue::{
+        Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages, Result as StoreResult, Sort,
+    },
+    model::{Field, Rejection, Robot, ValidChanges, ValidDraft, Value, Violations},
+    transfer::{outcome::ImportError, record::Values},
 };
 
-/// What a record wants, after its rules were checked, except for unique values.
+/// What a record wants.
 pub(super) enum Wanted {
-    /// A robot with these values: a new one, or the one with the same name.
-    Robot(ValidDraft),
-    /// The robot with this id has these values.
-    Changes(RobotId, ValidChanges),
-    /// Values that violate rules, and the robot that would have them.
-    Invalid(Rejection, Option<RobotId>),
+    /// A robot with these values, which were checked except for unique values. The values of these fields are missing.
+    Robot(ValidDraft, Vec<Field>),
+    /// The robot with this value of the key has these values.
+    Change(Value<'static>, Values),
+    /// Values that violate rules.
+    Invalid(Rejection),
     /// The record is malformed.
     Nothing,
 }
@@ -25,45 +27,99 @@ impl Wanted {
     /// The number of bytes of the values, about.
     pub(super) fn size(&self) -> usize {
         match self {
-            Self::Robot(draft) => draft.size(),
-            Self::Changes(_, changes) => changes.size(),
-            Self::Invalid(rejection, _) => rejection.size(),
+            Self::Robot(draft, _) => draft.size(),
+            Self::Change(_, values) => values.draft.size(),
+            Self::Invalid(rejection) => rejection.size(),
             Self::Nothing => 0,
         }
     }
 
     pub(super) fn value(&self, field: Field) -> Option<Value<'_>> {
         match self {
-            Self::Robot(draft) => draft.value(field),
-            Self::Changes(_, changes) => changes.value(field),
-            Self::Invalid(rejection, _) => rejection.value(field),
+            Self::Robot(draft, _) => draft.value(field),
+            Self::Change(_, values) => values.draft.value(field),
+            Self::Invalid(rejection) => rejection.value(field),
             Self::Nothing => None,
         }
     }
 }
 
+/// How often records of a dry run have a value of a unique field, and robots have it.
+#[derive(Debug)]
+pub(super) struct Known {
+    field: Field,
+    records: u64,
+    robots: u64,
+}
+
 impl<C: Catalogue, I> Import<C, I> {
-    /// The robot with an id.
-    pub(super) fn robot(&self, id: RobotId) -> Result<Robot, ImportError> {
-        self.catalogue.get(id)?.ok_or_else(|| {
-            let message = format!("No robot has the id {id}; leave out the id to add a robot");
-            ImportError::Malformed(vec![message.into()])
-        })
+    /// The robot with a value of the key.
+    pub(super) fn robot(
+        &self,
+        key: Field,
+        value: &Value<'static>,
+    ) -> Result<Option<Robot>, ImportError> {
+        let found = match value {
+            Value::Id(id) => {
+                return match self.catalogue.get(*id)? {
+                    None => {
+                        let message =
+                            format!("No robot has the id {id}; leave out the ids to add robots");
+                        Err(ImportError::Malformed(vec![message.into()]))
+                    }
+                    found => Ok(found),
+                };
+            }
+            // The catalogue has no robots, or not this field yet.
+            _ if self.last.is_none() || self.stored.field(key.name()).is_none() => None,
+            Value::Text(name) if key == Field::NAME => self.catalogue.find(name)?,
+            value => self
+                .catalogue
+                .page(PageRequest {
+                    filter: &Filter::all().with(key, value.clone()),
+                    cursor: &Cursor::default(),
+                    limit: 1,
+                    max_bytes: usize::MAX,
+                })?
+                .items
+                .pop(),
+        };
+        Ok(found)
     }
 
-    /// Whether changes leave a robot as it is.
-    pub(super) fn is_unchanged(&self, robot: &Robot, changes: &ValidChanges) -> bool {
-        let changed = changes.clone().apply_to(robot);
-        let mut fields = self.definition.settable().iter();
-        fields.all(|field| changed.value_of(*field) == robot.value_of(*field))
+    /// The changes that a record makes to a robot. Rules are checked for values that change.
+    pub(super) fn changes(
+        &self,
+        robot: &Robot,
+        values: &Values,
+    ) -> Result<ValidChanges, Rejection> {
+        self.definition
+            .validate_change(robot, values.draft.clone(), &values.removed)
     }
 
-    /// The robot that has the name of a draft, if names are unique.
-    pub(super) fn holder(&self, draft: &ValidDraft) -> StoreResult<Option<Robot>> {
-        if !self.definition.has_unique_names() {
-            return Ok(None);
+    /// Whether a robot that was there before has all values of a record.
+    pub(super) fn is_present(&self, draft: &ValidDraft, removed: &[Field]) -> StoreResult<bool> {
+        let Some(last) = self.last else {
+            return Ok(false);
+        };
+        if self.options.adds_equal || self.stored.has_unique_names() {
+            return Ok(false);
         }
-        self.catalogue.find(draft.name())
+        let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
+        for page in Pages::of(&self.catalogue, filter, Cursor::start(Sort::BY_ID)) {
+            let is_equal = |robot: &Robot| {
+                let mut fields = self.definition.settable().iter().copied();
+                robot.id() <= last
+                    && fields.all(|field| match draft.value(field) {
+                        None if !removed.contains(&field) => true,
+                        value => value == robot.value_of(field),
+                    })
+            };
+            if page?.iter().any(is_equal) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
@@ -89,51 +145,75 @@ impl<C: Catalogue, I> Import<C, I> {
         hashes
     }
 
-    /// Fails if another robot, or an earlier record, has a unique value of the record. If records are matched by
-    /// names, the name is checked already, and the values of an earlier record of the same name are replaced.
-    pub(super) fn check_values(
+    /// The unique fields whose values other robots have than one that is changed.
+    pub(super) fn taken(
         &self,
+        value: impl Fn(Field) -> Option<Value<'static>>,
+        robot: Option<&Robot>,
+    ) -> StoreResult<Vec<Field>> {
+        if self.last.is_none() && self.options.is_dry_run {
+            return Ok(Vec::new());
+        }
+        let is_unique = |field: Field| {
+            let field = self.definition.field(field.name());
+            field.is_some_and(Field::is_unique)
+        };
+        let value = |field| value(field).filter(|_| is_unique(field));
+        self.catalogue
+            .taken(&self.stored, value, robot.map(Robot::id))
+    }
+
+    /// Fails if another robot, or an earlier record, has a unique value of the record.
+    pub(super) fn check_values(
+        &mut self,
         wanted: &Wanted,
         present: Option<&Robot>,
         planned: &[Field],
-    ) -> StoreResult<()> {
-        let is_by_name = matches!(wanted, Wanted::Robot(_));
+    ) -> Result<(), ImportError> {
         let value = |field: Field| {
             let old = present.and_then(|robot| robot.value_of(field));
             let value = wanted
                 .value(field)
-                .filter(|value| (field.is_own() || !is_by_name) && old.as_ref() != Some(value));
+                .filter(|value| old.as_ref() != Some(value));
             value.map(Value::into_owned)
         };
-        let id = present.map(Robot::id);
-        let mut taken = self.catalogue.taken(&self.definition, value, id)?;
-        if !(is_by_name && planned.contains(&Field::NAME)) {
-            let unique = self.definition.unique();
-            let is_taken = |field: &Field| taken.contains(field) || planned.contains(field);
-            taken = unique.filter(is_taken).collect();
+        let taken = self.taken(value, present)?;
+        for known in &mut self.known {
+            known.records += u64::from(wanted.value(known.field).is_some());
+            known.robots += u64::from(taken.contains(&known.field));
         }
+        if let Wanted::Robot(draft, removed) = wanted
+            && self.is_present(draft, removed)?
+        {
+            return Err(ImportError::Present);
+        }
+        let unique = self.definition.unique();
+        let is_taken = |field: &Field| taken.contains(field) || planned.contains(field);
+        let taken: Vec<_> = unique.filter(is_taken).collect();
         if taken.is_empty() {
             return Ok(());
         }
-        Err(Violations::taken(&taken).into())
+        Err(crate::catalogue::Error::from(Violations::taken(&taken)).into())
     }
 
-    /// Adds the change to a plan, instead of the one for an earlier record with the same name.
-    pub(super) fn collect(&mut self, wanted: &Wanted, change: Change) {
-        let Some(planned) = &mut self.planned else {
-            return;
-        };
-        let new = self.changes.len();
-        let index = match wanted {
-            Wanted::Robot(draft) if self.definition.has_unique_names() => {
-                *planned.entry(draft.name().to_owned()).or_insert(new)
-            }
-            _ => new,
-        };
-        match self.changes.get_mut(index) {
-            Some(present) => *present = change,
-            None => self.changes.push(change),
-        }
+    /// Starts to count which unique fields find robots.
+    pub(super) fn count_keys(&mut self) {
+        let fields = self.stored.unique();
+        let known = fields.map(|field| Known {
+            field,
+            records: 0,
+            robots: 0,
+        });
+        self.known = known.collect();
+    }
+
+    /// After a dry run of so many records without a key, the field that could be the key: each record has it, and
+    /// robots have most of its values.
+    pub(in crate::transfer) fn candidate(&self, records: u64) -> Option<Field> {
+        let is_key = |known: &&Known| known.records == records && known.robots * 2 > records;
+        let keys = self.known.iter().filter(is_key);
+        keys.max_by_key(|known| known.robots)
+            .map(|known| known.field)
     }
 }
 

@@ -1,0 +1,328 @@
+//! Plans of imports: the definition that a file needs, and what its records do.
+
+use proptest::{collection::vec, prelude::*, sample::select};
+use robot_core::{
+    Catalogue, CatalogueExt, Definition, Field, MemoryCatalogue, Pages,
+    transfer::{Columns, DateOrder, Format, Plan, PlanOptions, Records, RobotWriter, import},
+};
+
+const DEFINES: PlanOptions = PlanOptions {
+    defines: true,
+    finds_choices: false,
+    on_conflict: robot_core::transfer::OnConflict::Fail,
+    adds_equal: false,
+    keeps_going: false,
+};
+
+fn catalogue(definition: &str) -> MemoryCatalogue {
+    let catalogue = MemoryCatalogue::new();
+    let definition: Definition = definition.parse().unwrap();
+    catalogue
+        .define(robot_core::Redefinition::new(definition))
+        .unwrap();
+    catalogue
+}
+
+fn plan(
+    catalogue: &MemoryCatalogue,
+    format: Format,
+    file: &str,
+    choose: impl FnOnce(Columns) -> Columns,
+    options: PlanOptions,
+) -> Result<Plan, String> {
+    let open = || Ok(Records::new(file.as_bytes(), format));
+    let columns = choose(Columns::of(catalogue.definition()));
+    Plan::new(catalogue, open, columns, options, &mut |_| {}).map_err(|error| error.to_string())
+}
+
+/// What a plan changes, and the first failures.
+fn changes(plan: &Plan) -> Vec<String> {
+    let changes = plan.changes.iter();
+    changes
+        .map(|change| format!("{}: {}", change.field, change.reason))
+        .collect()
+}
+
+/// The robots of a catalogue after the import of a file with new fields, as CSV; or why there is none.
+fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
+    let catalogue = MemoryCatalogue::new();
+    let plan = match plan(&catalogue, Format::Csv, file, choose, DEFINES) {
+        Ok(plan) => plan,
+        Err(message) => return message,
+    };
+    if let Some(failure) = plan.failures.first() {
+        return failure.clone();
+    }
+    if let Some(redefinition) = plan.redefinition() {
+        catalogue.define(redefinition).unwrap();
+    }
+    let records = Records::new(file.as_bytes(), Format::Csv).with_columns(plan.columns.clone());
+    let outcomes = import(&catalogue, records, plan.options);
+    assert!(
+        outcomes
+            .map(|outcome| outcome.result)
+            .all(|result| result.is_ok()),
+        "{file}"
+    );
+    let fields: Vec<_> = plan.definition.own().collect();
+    let fields = [&[Field::NAME, Field::YEAR], &fields[..]].concat();
+    let mut csv = Vec::new();
+    let mut writer = RobotWriter::new(Format::Csv, fields);
+    for page in Pages::new(&catalogue, "") {
+        writer.write(&page.unwrap(), &mut csv).unwrap();
+    }
+    writer.finish(&mut csv).unwrap();
+    String::from_utf8(csv).unwrap().trim().replace("\r\n", "\n")
+}
+
+#[test]
+fn values_become_the_kinds_that_they_are() {
+    for (values, kind, stored) in [
+        ("1|2", "an integer", "1|2"),
+        ("12.0|63.50|4", "a number", "12|63.5|4"),
+        ("1.1|1.10", "1 to 255 characters", "1.1|1.10"),
+        ("00601|2", "1 to 255 characters", "00601|2"),
+        ("-6.081689834590001|7.0", "a number", "-6.081689834590001|7"),
+        (
+            "0.1234567890123456789|1",
+            "1 to 255 characters",
+            "0.1234567890123456789|1",
+        ),
+        (
+            "9007199254740993.5|1",
+            "1 to 255 characters",
+            "9007199254740993.5|1",
+        ),
+        ("NA|1|-", "an integer", "|1|"),
+        ("NA|x", "1 to 255 characters", "NA|x"),
+        (
+            "2020-05-31|2021-01-01 00:00:00",
+            "a date, such as 2020-05-31",
+            "2020-05-31|2021-01-01",
+        ),
+        (
+            "31.12.2020|1.2.2021",
+            "a date, such as 2020-05-31",
+            "2020-12-31|2021-02-01",
+        ),
+        (
+            "12/31/2020|1/2/2021",
+            "a date, such as 2020-05-31",
+            "2020-12-31|2021-01-02",
+        ),
+        (
+            "1/2/2020|3/4/2020",
+            "1 to 255 characters",
+            "1/2/2020|3/4/2020",
+        ),
+        (
+            "http://a.b/c|https://d.e/",
+            "a URI, 1 to 255 characters",
+            "http://a.b/c|https://d.e/",
+        ),
+        ("http://a.b/c|x", "1 to 255 characters", "http://a.b/c|x"),
+        ("1,5|2", "a number", "1.5|2"),
+        ("1,5|2.5", "1 to 255 characters", "\"1,5\"|2.5"),
+    ] {
+        let mut file = "name;type;year;x\n".to_owned();
+        for (name, value) in ('a'..).zip(values.split('|')) {
+            file += &format!("{name};droid;1;{value}\n");
+        }
+        let catalogue = MemoryCatalogue::new();
+        let planned = plan(&catalogue, Format::Csv, &file, |columns| columns, DEFINES).unwrap();
+        let field = planned.definition.field("x").unwrap();
+        assert_eq!(field.limits(), kind, "{values}: {:?}", planned.changes);
+        let rows = imported(&file, |columns| columns);
+        let rows = rows
+            .lines()
+            .skip(1)
+            .map(|row| row.splitn(3, ',').last().unwrap_or_default());
+        assert_eq!(rows.collect::<Vec<_>>().join("|"), stored, "{values}");
+    }
+}
+
+#[test]
+fn files_become_the_catalogues_that_they_are() {
+    let same = |columns: Columns| columns;
+    for (file, expected) in [
+        (
+            "title,year\nA,1\n",
+            "no column stands for the name; map one to it. The columns are: title, year",
+        ),
+        (
+            "name,Maker,maker\nA,x,y\n",
+            "The columns 'Maker' and 'maker' both stand for the same field; leave one of them out",
+        ),
+        ("name,year,tags\nA,1,x\n,2,y\n", "line 3: name is required"),
+        ("id,name\n1,A\n2,A\n", "name,year,source_id\nA,,1\nA,,2"),
+        (
+            "name,placeOfBirth,Ort\nA,Köln,\n",
+            "name,year,place_of_birth\nA,,Köln",
+        ),
+    ] {
+        assert_eq!(imported(file, same), expected, "{file}");
+    }
+    let file = "name,Maker,maker,built\nA,x,y,1.2.2021\n";
+    let chosen = |columns: Columns| columns.ignore("Maker").dates(DateOrder::DayFirst);
+    assert_eq!(
+        imported(file, chosen),
+        "name,year,maker,built\nA,,y,2021-02-01"
+    );
+    let contradiction = |columns: Columns| columns.map("Maker", "maker").ignore("Maker");
+    assert!(imported(file, contradiction).contains("mapped and left out"));
+    let unknown = |columns: Columns| columns.ignore("nosuch");
+    assert!(imported("name\nA\n", unknown).contains("no column 'nosuch'"));
+    let kind = |columns: Columns| columns.ignore("Maker").kind("maker", "number");
+    assert!(imported(file, kind).starts_with("line 2: maker must be a number"));
+}
+
+#[test]
+fn plan_names_the_columns_and_the_value_that_decided() {
+    let file = "\u{feff}Name;Type;Year;Accession No;Condition;Notes;Empty\r\n\
+        Vase;vase;-753;0017;good;;\r\n\
+        Vase;vase;c. 1890;1921.3;poor;Found in Rome;\r\n\
+        Owl;coin;;1921.4;good;x;\r\n\
+        Bust;;1;1921.50;good;;\r\n";
+    let catalogue = MemoryCatalogue::new();
+    let options = PlanOptions {
+        finds_choices: true,
+        ..DEFINES
+    };
+    let plan = plan(&catalogue, Format::Csv, file, |columns| columns, options).unwrap();
+    assert_eq!(
+        changes(&plan),
+        [
+            "name: names are repeated, such as 'Vase'",
+            "type: the file has other types; optional: 1 record has no value",
+            "year_text: new: a text because of 'c. 1890' (line 3); 'c. 1890' (line 3) is not a year",
+            "accession_no: new: a text because of '0017' (line 2)",
+            "condition: new: a text because of 'good' (line 2)",
+            "notes: new: a text because of 'Found in Rome' (line 3)",
+            "year: optional: 4 records have no value",
+        ]
+    );
+    assert_eq!(
+        plan.definition.field("condition").unwrap().limits(),
+        "good or poor"
+    );
+    assert_eq!((plan.counts.added, plan.counts.failed), (4, 0));
+    let empty = plan.listed.last().unwrap();
+    assert_eq!(
+        (empty.field.as_deref(), empty.reason.as_str()),
+        (None, "left out: no record has a value")
+    );
+    // With the new fields, the file needs no more.
+    let defined = self::catalogue(&plan.definition.to_string());
+    let again = self::plan(&defined, Format::Csv, file, |columns| columns, options).unwrap();
+    assert_eq!(changes(&again), [""; 0]);
+}
+
+#[test]
+fn key_finds_the_robots_that_records_change() {
+    let definition = r#"{"properties":{"name":{"unique":false},"code":{"type":"string","unique":true},
+        "note":{"type":"string"}},"required":["name"]}"#;
+    let catalogue = catalogue(definition);
+    for (name, code) in [("A", "1"), ("A", "2"), ("B", "3")] {
+        let mut draft = robot_core::Draft {
+            name: Some(name.to_owned()),
+            ..robot_core::Draft::default()
+        };
+        draft.set("code", code);
+        catalogue.add(draft).unwrap();
+    }
+    let file = "name,code\nA,1\nX,2\nC,4\nD,\nE,2\n";
+    let plan = |options| plan(&catalogue, Format::Csv, file, |columns| columns, options).unwrap();
+    let without = plan(PlanOptions::default());
+    assert_eq!((without.equal, without.counts.failed), (1, 3));
+    let matched = self::plan(
+        &catalogue,
+        Format::Csv,
+        file,
+        |columns| columns.matching("code"),
+        PlanOptions::default(),
+    );
+    let matched = matched.unwrap();
+    let counts = matched.counts;
+    assert_eq!(
+        (
+            counts.unchanged,
+            counts.replaced,
+            counts.added,
+            counts.failed
+        ),
+        (1, 1, 1, 2)
+    );
+    assert_eq!(
+        matched.failures,
+        [
+            "line 5: The record has no code, which finds its robot",
+            "line 6: An earlier record has the code 2, too; give each code once",
+        ]
+    );
+    let file = "name,code\nA,1\nX,2\nC,3\n";
+    let without = self::plan(
+        &catalogue,
+        Format::Csv,
+        file,
+        |columns| columns,
+        PlanOptions::default(),
+    )
+    .unwrap();
+    assert_eq!(without.key.map(Field::name), Some("code"));
+}
+
+/// Values that are numbers, dates or texts, and some that only look so, separated by `|`.
+const CELLS: &str = "|1|\"5\"|-0|007|1.50|1.5|+1|NaN|-inf|1e3|1e400|true|2020-05-31|x|9007199254740993|\
+                     0.30000000000000004|-1.2345678901234567e-9|99999999999999999999";
+
+fn cell() -> impl Strategy<Value = &'static str> {
+    select(CELLS.split('|').collect::<Vec<_>>())
+}
+
+proptest! {
+    /// Each record is stored with the definition that is planned. Each value is stored as it is, or as the same number,
+    /// and different values stay different.
+    #[test]
+    fn plan_fits_its_own_file(
+        rows in vec([cell(), cell()], 1..4),
+        format in select(&[Format::Csv, Format::Ndjson][..]),
+        finds_choices: bool,
+    ) {
+        let is_csv = format == Format::Csv;
+        let json = |cell: &str| match serde_json::from_str::<serde_json::Value>(cell) {
+            Ok(_) => cell.to_owned(),
+            Err(_) => format!("{cell:?}"),
+        };
+        let mut file = if is_csv { "name,type,x\n" } else { "" }.to_owned();
+        for (name, [kind, x]) in rows.iter().enumerate() {
+            let (row, kind, x) = (format!("{name},{kind},{x}\n"), json(kind), json(x));
+            let object = format!("{{\"name\":\"{name}\",\"type\":{kind},\"x\":{x}}}\n");
+            file.push_str(if is_csv { &row } else { &object });
+        }
+        let options = PlanOptions { finds_choices, ..DEFINES };
+        let catalogue = MemoryCatalogue::new();
+        let Ok(plan) = plan(&catalogue, format, &file, |columns| columns, options) else {
+            prop_assert!(!is_csv, "{}", file);
+            return Ok(());
+        };
+        prop_assert_eq!(plan.counts.added, rows.len() as u64, "{}{:?}", file, plan.failures);
+        let records = Records::new(file.as_bytes(), format).with_columns(plan.columns.clone());
+        let mut texts = std::collections::HashMap::new();
+        for (record, row) in records.zip(rows) {
+            let draft = record.unwrap().values.unwrap().draft;
+            for (column, cell) in plan.listed.iter().skip(1).zip(row) {
+                let field = column.field.as_deref().and_then(|name| plan.definition.field(name));
+                let value = field.and_then(|field| draft.value(field));
+                let stored = value.map_or(String::new(), |value| value.to_string());
+                let sent = cell.trim_matches('"');
+                let is_equal = || match sent.parse::<i64>() {
+                    Ok(integer) => stored.parse() == Ok(integer),
+                    Err(_) => stored.parse::<f64>() == sent.parse(),
+                };
+                prop_assert!(stored == sent || is_equal(), "{}{} {}", file, stored, sent);
+                let earlier = texts.insert((column.number, stored.clone()), cell);
+                prop_assert!(earlier.is_none_or(|earlier| earlier == cell || !is_csv), "{}{}", file, stored);
+            }
+        }
+    }
+}
