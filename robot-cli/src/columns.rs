@@ -8,7 +8,7 @@ use clap::{
 };
 use robot_core::{
     Definition, Field,
-    transfer::{Columns, DateOrder, Plan},
+    transfer::{Columns, DateOrder, Header, Plan, ReadOptions},
 };
 use serde_json::json;
 
@@ -62,6 +62,14 @@ pub(crate) struct ColumnArgs {
     )]
     dates: Option<DateOrder>,
 
+    /// The first line of CSV is a record; the columns are #1, #2 and so on
+    #[arg(long)]
+    no_header: bool,
+
+    /// The encoding of the file, such as windows-1252; UTF-8 and UTF-16 are recognised
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<String>,
+
     #[command(flatten)]
     pub(crate) confirmation: ConfirmationArgs,
 }
@@ -108,6 +116,22 @@ impl ColumnArgs {
     }
 }
 
+impl ColumnArgs {
+    /// How the file is read.
+    pub(crate) fn reading(&self) -> Result<ReadOptions, Failure> {
+        let mut options = ReadOptions::default();
+        if self.no_header {
+            options.header = Header::None;
+        }
+        match &self.encoding {
+            None => Ok(options),
+            Some(name) => options
+                .encoding(name)
+                .map_err(|message| invalid("encoding", name, message)),
+        }
+    }
+}
+
 /// The two parts of an argument.
 fn split<'a>(name: &str, pair: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
     pair.rsplit_once('=')
@@ -116,12 +140,13 @@ fn split<'a>(name: &str, pair: &'a str, form: &str) -> Result<(&'a str, &'a str)
 
 /// The failure of a file with columns that would not be stored.
 pub(crate) fn unknown(headings: &[String]) -> Failure {
-    let quoted = headings
-        .iter()
-        .map(|heading| match heading.contains([',', ' ', '"']) {
-            true => format!("\"{}\"", heading.replace('"', "\"\"")),
-            false => heading.clone(),
-        });
+    let quoted = headings.iter().map(|heading| {
+        if heading.contains([',', ' ', '"']) {
+            format!("\"{}\"", heading.replace('"', "\"\""))
+        } else {
+            heading.clone()
+        }
+    });
     let list = quoted.collect::<Vec<_>>().join(",");
     let is_id = |heading: &String| heading.eq_ignore_ascii_case(Field::ID.name());
     if headings.iter().all(is_id) {

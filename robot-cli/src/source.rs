@@ -16,7 +16,7 @@ use robot_core::{
 
 use crate::{
     columns::{show, unknown},
-    commands::ImportArgs,
+    commands::{ImportArgs, messages},
     context::Context,
     failure::Failure,
     fields::invalid,
@@ -64,6 +64,7 @@ impl Source<'_> {
         let present = existing.as_ref().map(Catalogue::definition);
         let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
         let mut columns = Columns::of(Arc::clone(&present));
+        let reading = self.args.columns.reading()?;
         let key = self.key(&present)?;
         if let Some(name) = &self.args.matched {
             columns = columns.matching(name);
@@ -83,7 +84,7 @@ impl Source<'_> {
         };
         let open_records = || {
             let (input, _) = open()?;
-            Ok(Records::new(interrupt.reader(input), self.format))
+            Ok(Records::new(interrupt.reader(input), self.format).with_options(reading))
         };
         let options = PlanOptions {
             defines: self.args.columns.define,
@@ -99,7 +100,7 @@ impl Source<'_> {
         let mut failures = Vec::new();
         let plan = Plan::new(&catalogue, open_records, columns, options, &mut |outcome| {
             if self.args.reports_all() || failures.len() < FAILURES {
-                failures.extend(self.args.messages(self.place, outcome));
+                failures.extend(messages(self.place, outcome));
             }
         });
         if interrupt.is_set() {
@@ -122,7 +123,9 @@ impl Source<'_> {
         let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
         Ok(Ok(Prepared {
             catalogue,
-            records: Records::new(reader, self.format).with_columns(plan.columns.clone()),
+            records: Records::new(reader, self.format)
+                .with_options(reading)
+                .with_columns(plan.columns.clone()),
             progress,
             // Records that fail are known and accepted.
             options: ImportOptions {
@@ -153,7 +156,9 @@ impl Source<'_> {
         let (input, length) = self.place.open(context)?;
         let progress = Progress::new(length, "importing");
         let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
-        let mut records = Records::new(reader, self.format).with_columns(columns);
+        let mut records = Records::new(reader, self.format)
+            .with_options(self.args.columns.reading()?)
+            .with_columns(columns);
         let header = records.read_header();
         if interrupt.is_set() {
             return Err(interrupt.stopped(NOTHING_STORED));
@@ -197,11 +202,18 @@ impl Source<'_> {
     fn accept(&self, plan: &Plan, failures: &[String]) -> Result<(), Failure> {
         let is_refused = plan.counts.failed > 0 && !self.args.keep_going;
         if is_refused || self.args.dry_run {
-            failures.iter().for_each(|failure| terminal::note(failure));
+            for failure in failures {
+                terminal::note(failure);
+            }
         }
-        self.advice(plan)
-            .iter()
-            .for_each(|line| terminal::note(line));
+        for column in plan.listed.iter().filter(|_| plan.changes.is_empty()) {
+            if column.reason.starts_with("left out: ") {
+                terminal::note(&format!("Column {}: {}.", column.heading, column.reason));
+            }
+        }
+        for line in self.advice(plan) {
+            terminal::note(&line);
+        }
         let (failed, records) = (plan.counts.failed, plan.counts.records());
         let confirmation = &self.args.columns.confirmation;
         if self.args.dry_run {
@@ -256,9 +268,9 @@ impl Source<'_> {
             PlanError::Unknown(headings) => unknown(&headings),
             PlanError::Store(error) => error.into(),
             PlanError::Unfit { error, .. } => match error {
-                ProposalError::NoName(_) => {
-                    Failure::new(format_args!("{error}. Add --map \"COLUMN=name\""))
-                }
+                ProposalError::NoName(_) => Failure::new(format_args!(
+                    "{error}. Add --map \"COLUMN=name\"; if the first line is a record, also --no-header"
+                )),
                 ProposalError::Exported => {
                     Failure::new(format_args!("{error}. Add --match id or --ignore id"))
                 }

@@ -28,6 +28,10 @@ use crate::{
 /// Arguments of `import`.
 #[derive(Debug, Args)]
 #[command(after_help = DETAILS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent options"
+)]
 pub(crate) struct ImportArgs {
     /// A file .csv, .json or .ndjson, or any file with --format; - for standard input, which
     /// requires --format
@@ -119,21 +123,21 @@ impl ImportArgs {
     pub(crate) fn reports_all(&self) -> bool {
         self.dry_run || self.atomic
     }
+}
 
-    /// The messages about a record that fails.
-    pub(crate) fn messages(&self, place: &Place, outcome: &Outcome) -> Vec<String> {
-        let Err(error) = &outcome.result else {
-            return Vec::new();
-        };
-        let location = match outcome.position {
-            Position::Line(line) => format!("{place}:{line}"),
-            position => format!("{place}: {position}"),
-        };
-        let messages = error.messages().into_iter();
-        messages
-            .map(|message| format!("{location}: {message}"))
-            .collect()
-    }
+/// The messages about a record that fails.
+pub(crate) fn messages(place: &Place, outcome: &Outcome) -> Vec<String> {
+    let Err(error) = &outcome.result else {
+        return Vec::new();
+    };
+    let location = match outcome.position {
+        Position::Line(line) => format!("{place}:{line}"),
+        position => format!("{place}: {position}"),
+    };
+    let messages = error.messages().into_iter();
+    messages
+        .map(|message| format!("{location}: {message}"))
+        .collect()
 }
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
@@ -231,7 +235,7 @@ impl Import<'_> {
         self.position = outcome.position;
         if let Some(progress) = &self.progress {
             progress.set_text(self.summary.records(), "imported");
-            let messages = self.args.messages(self.place, &outcome);
+            let messages = messages(self.place, &outcome);
             progress.suspend(|| messages.iter().for_each(|message| terminal::note(message)));
         }
         let Err(error) = outcome.result else {

@@ -19,7 +19,7 @@ mod summary;
 mod token;
 mod update;
 
-pub(crate) use self::import::ImportArgs;
+pub(crate) use self::import::{ImportArgs, messages};
 use clap::{ArgMatches, Subcommand};
 
 use crate::{context::Context, failure::Failure, help, selection::SelectionArgs};

@@ -126,7 +126,7 @@ fn export_for_spreadsheets_marks_formulas() {
     sandbox.add(["=1+1", "R2-D2"].map(|name| Draft::new(name, "virtual", 7)));
     let export = "export --format=csv --fields=name";
     sandbox.prints(export, "name\n=1+1\nR2-D2\n");
-    let marked = "name\n'=1+1\nR2-D2\n";
+    let marked = "\u{feff}name\n'=1+1\nR2-D2\n";
     sandbox.prints(&format!("{export} --spreadsheet"), marked);
     for arguments in ["export --spreadsheet", "export a.json --spreadsheet"] {
         sandbox.is_usage_error(arguments, "--spreadsheet is only for CSV");

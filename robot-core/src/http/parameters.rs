@@ -60,6 +60,8 @@ pub(super) const BULK: Parameters = Parameters {
 /// The parameters of an import.
 pub(super) const IMPORT: Parameters = Parameters::new(&[
     "format",
+    "header",
+    "encoding",
     "on_conflict",
     "match",
     "columns",

@@ -246,7 +246,7 @@ impl Columns {
                     }
                     fields.push((*field, heading));
                 }
-                Some(Meaning::Unknown) => unknown.push(*heading),
+                Some(Meaning::Unknown) if !heading.starts_with('#') => unknown.push(*heading),
                 _ => {}
             }
         }
@@ -266,7 +266,9 @@ impl Columns {
             .iter()
             .filter(|field| field.is_required() && self.key.is_none() && !has(field));
         let missing: Vec<_> = missing.map(|field| field.name()).collect();
-        unknown.iter().for_each(|heading| self.report(heading));
+        for heading in &unknown {
+            self.report(heading);
+        }
         let key = self.key.as_deref();
         if let Some(key) = key.filter(|key| !fields.iter().any(|(field, _)| field.name() == *key)) {
             return Err(format!(

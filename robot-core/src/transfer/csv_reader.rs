@@ -1,13 +1,14 @@
 //! CSV reader: a record is a row, and the first row is the header.
 
-use std::{borrow::Cow, io::Read};
+use std::{borrow::Cow, io::Read, mem};
 
 use csv_core::ReadRecordResult;
 
 use super::{
     columns::Columns,
     input::{Input, RECORD_LIMIT},
-    record::{Cell, ReadError},
+    record::{Cell, ENCODING_HINT, ReadError},
+    writer::without_apostrophe,
 };
 use crate::model::Field;
 
@@ -18,8 +19,13 @@ const COLUMN_LIMIT: usize = 256;
 pub(super) struct CsvReader {
     reader: csv_core::Reader,
     separator: Separator,
-    /// The texts of the header; none before it is read.
+    header: Header,
+    /// The texts of the header, or `#3` for a third column without one; none before it is read.
     headings: Vec<String>,
+    /// Whether the first row is a record, which was not read yet.
+    is_first: bool,
+    /// Whether the file begins with a byte order mark, as exports for spreadsheets do.
+    has_mark: bool,
     /// The number of fields of the row that was read last, or why it has none.
     count: Result<usize, String>,
     /// The fields of the row, concatenated, and the end of each.
@@ -31,14 +37,32 @@ pub(super) struct CsvReader {
 type Separator = (u8, &'static str);
 
 /// The separators, the most usual one first.
-const SEPARATORS: [Separator; 3] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs")];
+const SEPARATORS: [Separator; 4] = [
+    (b',', "commas"),
+    (b';', "semicolons"),
+    (b'\t', "tabs"),
+    (b'|', "bars"),
+];
+
+/// Where the headings of the columns are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Header {
+    /// In the first row.
+    #[default]
+    FirstRow,
+    /// Nowhere: the columns are `#1`, `#2` and so on.
+    None,
+}
 
 impl Default for CsvReader {
     fn default() -> Self {
         Self {
             reader: csv_core::Reader::new(),
             separator: SEPARATORS[0],
+            header: Header::FirstRow,
             headings: Vec::new(),
+            is_first: false,
+            has_mark: false,
             count: Ok(0),
             bytes: vec![0; RECORD_LIMIT],
             ends: vec![0; COLUMN_LIMIT],
@@ -71,13 +95,26 @@ impl CsvReader {
         if !self.headings.is_empty() {
             return Ok(None);
         }
-        input.skip(b"\r\n")?;
-        let line = input.line();
-        let malformed = |input: &Input<R>, message| Err(input.malformed(line, message));
-        read_first_row(input)?;
-        let Some(header) = input.record() else {
-            return malformed(input, too_long());
+        let mut separators = SEPARATORS.to_vec();
+        let line = loop {
+            input.skip(b"\r\n")?;
+            let line = input.line();
+            read_first_row(input)?;
+            let Some(row) = input.record() else {
+                return Err(input.malformed(line, too_long()));
+            };
+            let named = row
+                .strip_prefix(b"sep=")
+                .or_else(|| row.strip_prefix(b"SEP="));
+            match named {
+                // Spreadsheets write the separator into the first line.
+                Some([separator]) => separators = vec![(*separator, "separators")],
+                _ if row.is_empty() || !is_blank(row) => break line,
+                _ => {}
+            }
         };
+        let malformed = |input: &Input<R>, message| Err(input.malformed(line, message));
+        let header = input.record().unwrap_or_default();
         if header.is_empty() {
             let names = Field::names(columns.definition.settable());
             let message =
@@ -87,7 +124,7 @@ impl CsvReader {
         // The last row may have no line break.
         let header = [header, b"\n"].concat();
         let mut best = 0;
-        for separator in SEPARATORS {
+        for separator in separators {
             let headings = match self.parse_header(&header, separator) {
                 Ok(headings) => headings,
                 Err(message) => return malformed(input, message),
@@ -102,6 +139,15 @@ impl CsvReader {
         if self.headings.is_empty() {
             let message = "The first line has quotes that do not enclose a heading; correct them";
             return malformed(input, message.to_owned());
+        }
+        let parsed = self.parse_header(&header, self.separator);
+        self.has_mark = input.has_mark();
+        self.is_first = self.header == Header::None && parsed.is_ok();
+        self.count = parsed.map(|headings| headings.len());
+        for (number, heading) in (1..).zip(&mut self.headings) {
+            if self.is_first || heading.trim().is_empty() {
+                *heading = format!("#{number}");
+            }
         }
         self.reader = reader(self.separator);
         Ok(Some(line))
@@ -121,7 +167,15 @@ impl CsvReader {
         }
         let texts = (0..count).map(|column| str::from_utf8(self.field(column)));
         let headings: Result<_, _> = texts.map(|text| text.map(str::to_owned)).collect();
-        headings.map_err(|_| "The header is not UTF-8; save the file as UTF-8".to_owned())
+        headings.map_err(|_| format!("The header is not UTF-8; {ENCODING_HINT}"))
+    }
+
+    /// A reader of rows with this header.
+    pub(super) fn with_header(header: Header) -> Self {
+        Self {
+            header,
+            ..Self::default()
+        }
     }
 
     /// Whether commas separate the columns.
@@ -131,12 +185,25 @@ impl CsvReader {
 
     /// The headings.
     pub(super) fn headings(&self) -> impl Iterator<Item = &str> {
-        let headings = self.headings.iter().map(String::as_str);
-        headings.filter(|heading| !heading.trim().is_empty())
+        self.headings.iter().map(String::as_str)
     }
 
-    /// Reads a row. Returns its line; `None` at the end.
+    /// Reads a row that is not blank. Returns its line; `None` at the end.
     pub(super) fn next<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
+        if mem::take(&mut self.is_first) {
+            return Ok(Some(1));
+        }
+        loop {
+            let line = self.next_row(input)?;
+            let is_empty = |column| self.field(column).trim_ascii().is_empty();
+            let is_blank = |count: &usize| (0..*count).all(is_empty);
+            if line.is_none() || !self.count.as_ref().is_ok_and(is_blank) {
+                return Ok(line);
+            }
+        }
+    }
+
+    fn next_row<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
         // Blank lines are skipped here, so that the line number is that of the row.
         input.skip(b"\r\n")?;
         let line = input.line();
@@ -175,22 +242,27 @@ impl CsvReader {
 
     /// The headings and texts of the row that was read last, or why it has none.
     pub(super) fn cells(&self) -> Result<Vec<(Cow<'_, str>, Cell<'_>)>, String> {
-        let count = self.count.clone()?;
-        if count != self.headings.len() {
+        let (count, expected) = (self.count.clone()?, self.headings.len());
+        let has_more = (expected..count).any(|column| !self.field(column).trim_ascii().is_empty());
+        // Cells that are missing at the end have no values, unless a quote has swallowed them.
+        if has_more || count < expected && self.breaks(count) > 0 {
             return Err(self.wrong_field_count(count));
         }
-        let mut cells = Vec::with_capacity(count);
-        for (column, heading) in self.headings.iter().enumerate() {
-            match (heading.trim(), self.field(column)) {
-                ("", b"") => {}
-                ("", _) => {
-                    let message = "The record has a value in a column without a heading";
-                    return Err(message.to_owned());
-                }
-                (_, text) => cells.push((Cow::Borrowed(heading.as_str()), Cell::Text(text))),
-            }
-        }
-        Ok(cells)
+        let cells = self.headings.iter().enumerate().map(|(column, heading)| {
+            let text = match column {
+                _ if column >= count => b"",
+                _ if self.has_mark => without_apostrophe(self.field(column)),
+                _ => self.field(column),
+            };
+            (Cow::Borrowed(heading.as_str()), Cell::Text(text))
+        });
+        Ok(cells.collect())
+    }
+
+    /// The number of line breaks in the fields of the row.
+    fn breaks(&self, fields: usize) -> usize {
+        let end = fields.checked_sub(1).map_or(0, |last| self.ends[last]);
+        memchr::memchr_iter(b'\n', &self.bytes[..end]).count()
     }
 
     /// A field of the row that was read last.
@@ -202,9 +274,7 @@ impl CsvReader {
     /// The message for a row with too few or too many fields.
     fn wrong_field_count(&self, fields: usize) -> String {
         let (expected, (_, separators)) = (self.headings.len(), self.separator);
-        let end = fields.checked_sub(1).map_or(0, |last| self.ends[last]);
-        let breaks = memchr::memchr_iter(b'\n', &self.bytes[..end]).count();
-        let hint = match breaks {
+        let hint = match self.breaks(fields) {
             0 => String::new(),
             more => format!(
                 "; it continues for {more} more lines, perhaps because a closing quote is missing"
@@ -215,6 +285,13 @@ impl CsvReader {
              put a field with {separators}, quotes or line breaks into quotes{hint}"
         )
     }
+}
+
+/// Whether a row has nothing but blanks and separators.
+fn is_blank(text: &[u8]) -> bool {
+    let is_separator = |byte: &u8| SEPARATORS.iter().any(|(separator, _)| separator == byte);
+    text.iter()
+        .all(|byte| byte.is_ascii_whitespace() || is_separator(byte) || *byte == b'"')
 }
 
 fn reader((separator, _): Separator) -> csv_core::Reader {

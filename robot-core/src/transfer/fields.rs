@@ -66,7 +66,14 @@ const SHORT: usize = 60;
 /// The maximum number of own fields of a catalogue.
 const FIELD_LIMIT: usize = 64;
 
+/// The keywords of a field, what its values are, and why.
+type Property = (Map<String, Value>, Option<Guess>, String);
+
 /// What is known about a file before its fields are chosen.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent properties"
+)]
 pub(super) struct Survey {
     pub(super) columns: Vec<Evidence>,
     /// The indices of the columns by their headings.
@@ -104,9 +111,15 @@ impl<'a> Fields<'a> {
             columns,
             changes: Vec::new(),
         };
-        for column in &survey.columns {
+        for (index, column) in survey.columns.iter().enumerate() {
             if let Some(field) = column.meaning.field() {
                 fields.read(column, field);
+            } else if column.meaning == Meaning::Unknown && column.heading.starts_with('#') {
+                if column.values == 0 {
+                    fields.leave_out(index, "left out: no record has a value");
+                } else if column.is_numbering() {
+                    fields.leave_out(index, "left out: it numbers the records");
+                }
             }
         }
         fields
@@ -194,13 +207,10 @@ impl<'a> Fields<'a> {
                 Meaning::Unknown => false,
                 Meaning::Field(_) | Meaning::LeftOut => continue,
             };
-            if !is_mapped && column.heading.starts_with('#') && column.is_numbering() {
-                self.leave_out(index, "left out: it numbers the records");
-            } else if !is_mapped
-                && column.values == 0
-                && column.nulls.is_empty()
-                && survey.records > 0
-            {
+            if self.is_left_out(column) {
+                continue;
+            }
+            if !is_mapped && column.values == 0 && column.nulls.is_empty() && survey.records > 0 {
                 self.leave_out(index, "left out: no record has a value");
             } else {
                 new.push((column.values, index));
@@ -321,18 +331,14 @@ impl<'a> Fields<'a> {
     }
 
     /// The keywords of the field that can store the values of a column, what the values are, and why.
-    fn property(
-        &self,
-        column: &Evidence,
-        name: &str,
-    ) -> Result<(Map<String, Value>, Option<Guess>, String), ProposalError> {
+    fn property(&self, column: &Evidence, name: &str) -> Result<Property, ProposalError> {
         let unstorable = || ProposalError::Unstorable(format!("'{}'", column.heading));
         let mut guess = column.guess(self.survey.has_commas, self.columns.dates);
         let mut reason = guess.map_or_else(String::new, |guess| column.reason(guess));
         let chosen = self.columns.chosen_kind(&column.heading, name);
         if let Some(kind) = chosen {
             guess = Some(kind_of(kind, column)?);
-            reason = "chosen".to_owned();
+            "chosen".clone_into(&mut reason);
         }
         let choices = column.choices.as_ref().filter(|choices| {
             let is_repeated = choices.len() as u64 <= column.values / 2;

@@ -2,10 +2,12 @@
 
 use std::{
     borrow::Cow,
-    io::{self, BufRead, BufReader, Chain, Cursor, Read, Take},
+    io::{self, BufRead, BufReader, Read},
 };
 
-use super::{position::Position, record::ReadError};
+use encoding_rs::Encoding;
+
+use super::{encoding::Decoding, position::Position, record::ReadError};
 
 /// The maximum number of bytes in a record, which bounds the memory that a reader needs.
 ///
@@ -22,19 +24,14 @@ pub const RECORD_LIMIT: usize = 64 * 1024;
 /// Lower, and files are read by more calls of the system; higher, and each import needs more memory.
 const BUFFER_SIZE: usize = 16 * 1024;
 
-/// Some editors put it before a text in UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const MARK_LENGTH: u64 = 3;
-
 /// Buffered input, and the record that was read last.
-#[derive(Debug)]
 pub(super) struct Input<R> {
-    /// The first bytes, without a mark, and the input after them.
-    reader: BufReader<Chain<Cursor<Vec<u8>>, Take<R>>>,
-    has_start: bool,
+    reader: BufReader<Decoding<R>>,
     /// Whether the end was reached. A terminal would return more after it.
     is_at_end: bool,
     line: u64,
+    /// Whether the last byte that was consumed is a carriage return.
+    is_after_return: bool,
     /// The number of records so far.
     count: u64,
     /// The line on which the last record begins, or before it the header or the array; 0 before these.
@@ -45,15 +42,12 @@ pub(super) struct Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    pub(super) fn new(input: R) -> Self {
+    pub(super) fn new(input: R, encoding: Option<&'static Encoding>) -> Self {
         Self {
-            reader: BufReader::with_capacity(
-                BUFFER_SIZE,
-                Cursor::default().chain(input.take(MARK_LENGTH)),
-            ),
-            has_start: false,
+            reader: BufReader::with_capacity(BUFFER_SIZE, Decoding::new(input, encoding)),
             is_at_end: false,
             line: 1,
+            is_after_return: false,
             count: 0,
             last_line: 0,
             record: Vec::new(),
@@ -99,7 +93,7 @@ impl<R: Read> Input<R> {
     /// The bytes in the buffer, which is filled if it is empty; none at the end.
     pub(super) fn fill(&mut self) -> Result<&[u8], ReadError> {
         while !self.is_at_end && self.reader.buffer().is_empty() {
-            match self.fill_buffer() {
+            match self.reader.fill_buf().map(<[u8]>::len) {
                 Ok(count) => self.is_at_end = count == 0,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
                 Err(cause) => {
@@ -111,28 +105,32 @@ impl<R: Read> Input<R> {
         Ok(self.reader.buffer())
     }
 
-    fn fill_buffer(&mut self) -> io::Result<usize> {
-        let (start, input) = self.reader.get_mut().get_mut();
-        if !self.has_start {
-            input.read_to_end(start.get_mut())?;
-            self.has_start = true;
-            if input.limit() == 0 {
-                input.set_limit(u64::MAX);
-            } else {
-                // The input has ended, and is not read again.
-                input.set_limit(0);
-            }
-            if start.get_ref() == BYTE_ORDER_MARK {
-                start.get_mut().clear();
-            }
-        }
-        self.reader.fill_buf().map(<[u8]>::len)
+    pub(super) fn into_inner(self) -> R {
+        self.reader.into_inner().into_inner()
+    }
+
+    /// Whether the input begins with a byte order mark of UTF-8.
+    pub(super) fn has_mark(&self) -> bool {
+        self.reader.get_ref().has_mark()
+    }
+
+    /// The number of records so far.
+    pub(super) fn records(&self) -> u64 {
+        self.count
     }
 
     /// Consumes bytes of the buffer.
     pub(super) fn consume(&mut self, count: usize) {
         let consumed = &self.reader.buffer()[..count];
-        self.line += memchr::memchr_iter(b'\n', consumed).count() as u64;
+        for place in memchr::memchr2_iter(b'\n', b'\r', consumed) {
+            let before = place.checked_sub(1).and_then(|before| consumed.get(before));
+            let is_after_return = before.map_or(self.is_after_return, |byte| *byte == b'\r');
+            // Both together are one line break.
+            self.line += u64::from(!(consumed[place] == b'\n' && is_after_return));
+        }
+        if let Some(last) = consumed.last() {
+            self.is_after_return = *last == b'\r';
+        }
         self.reader.consume(count);
     }
 

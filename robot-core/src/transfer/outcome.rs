@@ -92,10 +92,6 @@ impl OnConflict {
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are independent options"
-)]
 pub struct ImportOptions {
     /// The field that finds the robot that a record changes: the id, or a unique one. The robot gets the values of which
     /// the record has a column or member. A record with a new value adds a robot, except for a new id. The records

@@ -185,10 +185,15 @@ impl Plan {
         } = fields;
         let mut columns = columns.redefined(Arc::clone(&definition));
         let listed = listed(&survey, &columns, &reasons);
-        let is_unknown =
-            |column: &&Evidence| matches!(column.meaning, Meaning::Unknown | Meaning::New(_));
-        let unknown = survey.columns.iter().filter(is_unknown);
-        let unknown: Vec<_> = unknown.map(|column| column.heading.clone()).collect();
+        let unknown = survey
+            .columns
+            .iter()
+            .zip(&reasons)
+            .filter(|(column, reason)| {
+                let is_unknown = matches!(column.meaning, Meaning::Unknown | Meaning::New(_));
+                is_unknown && reason.is_empty()
+            });
+        let unknown: Vec<_> = unknown.map(|(column, _)| column.heading.clone()).collect();
         if columns.is_strict && !options.defines && !unknown.is_empty() {
             return Err(PlanError::Unknown(unknown));
         }

@@ -51,6 +51,10 @@ impl From<Draft> for Values {
     }
 }
 
+/// What helps if a file is not UTF-8.
+pub(super) const ENCODING_HINT: &str = "if the file is from a spreadsheet, add --encoding windows-1252, or in a request \
+                                        encoding=windows-1252";
+
 /// A value in a file.
 #[derive(Clone, Copy)]
 pub(super) enum Cell<'a> {
@@ -75,10 +79,20 @@ impl Cell<'_> {
                     let value = text.map(|text| field.parse_value(&text).map(Value::into_owned));
                     value.transpose()
                 }
-                Err(_) => Err(format!("{field} is not UTF-8")),
+                Err(_) => Err(format!("{field} is not UTF-8; {ENCODING_HINT}")),
             },
             Self::Json(json) => parse_json(field, whole(json)).map(Some),
         }
+    }
+
+    /// Whether a cell is empty, or the number of the record after so many.
+    pub(super) fn is_number_of(self, records: u64) -> bool {
+        let Self::Text(text) = self else {
+            return false;
+        };
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim();
+        text.is_empty() || text.parse() == Ok(records) || text.parse() == Ok(records + 1)
     }
 
     /// The text of an id or a revision; `None` if there is none.

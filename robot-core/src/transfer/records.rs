@@ -2,11 +2,13 @@
 
 use std::{borrow::Cow, io::Read, sync::Arc};
 
+use encoding_rs::Encoding;
 use serde::de::IgnoredAny;
 
 use super::{
     columns::{Columns, Meaning, twice},
-    csv_reader::CsvReader,
+    csv_reader::{CsvReader, Header},
+    encoding::encoding,
     format::Format,
     input::{Input, RECORD_LIMIT},
     json_reader::{self, JsonReader, not_json},
@@ -36,6 +38,37 @@ pub struct Records<R> {
     reader: Reader,
     columns: Columns,
     is_finished: bool,
+}
+
+/// How an input is read.
+///
+/// ```
+/// use robot_core::transfer::{Format, ReadOptions, Records};
+///
+/// let options = ReadOptions::default().encoding("windows-1252")?;
+/// let file = b"name,type,year\n\xc9cluse,droid,1\n";
+/// let mut records = Records::new(&file[..], Format::Csv).with_options(options);
+/// let record = records.next().ok_or("no record")?.map_err(|error| error.to_string())?;
+/// let name = record.values.map(|values| values.draft.name);
+/// assert_eq!(name, Ok(Some("\u{c9}cluse".to_owned())));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReadOptions {
+    /// Where the headings of CSV are.
+    pub header: Header,
+    encoding: Option<&'static Encoding>,
+}
+
+impl ReadOptions {
+    /// Sets the encoding by its name. Without it, an input is UTF-8, or UTF-16, which is recognised.
+    ///
+    /// # Errors
+    /// No encoding has the name: a message for people.
+    pub fn encoding(self, name: &str) -> Result<Self, String> {
+        let encoding = Some(encoding(name)?);
+        Ok(Self { encoding, ..self })
+    }
 }
 
 /// The reader of a format.
@@ -78,7 +111,7 @@ impl<R: Read> Records<R> {
     /// The records of this input in this format. Nothing is read before the first call of `next`.
     pub fn new(input: R, format: Format) -> Self {
         Self {
-            input: Input::new(input),
+            input: Input::new(input, None),
             reader: match format {
                 Format::Csv => Reader::Csv(Box::default()),
                 Format::Json => Reader::Json(JsonReader::default()),
@@ -86,6 +119,20 @@ impl<R: Read> Records<R> {
             },
             columns: Columns::of(Arc::clone(Definition::built_in())),
             is_finished: false,
+        }
+    }
+
+    /// Reads the input in this way.
+    #[must_use]
+    pub fn with_options(self, options: ReadOptions) -> Self {
+        let reader = match self.reader {
+            Reader::Csv(_) => Reader::Csv(Box::new(CsvReader::with_header(options.header))),
+            reader => reader,
+        };
+        Self {
+            input: Input::new(self.input.into_inner(), options.encoding),
+            reader,
+            ..self
         }
     }
 
@@ -193,6 +240,8 @@ impl<R: Read> Records<R> {
                     found.push((*field, heading, *cell));
                 }
                 Some(Meaning::LeftOut) => {}
+                // A column without a heading may number the records, or be empty.
+                _ if heading.starts_with('#') && cell.is_number_of(self.input.records()) => {}
                 Some(Meaning::New(_) | Meaning::Unknown) | None => unknown.push(&**heading),
             }
         }
@@ -222,7 +271,9 @@ impl<R: Read> Records<R> {
             removed.extend(value.is_none().then_some(field));
             Ok(value)
         })?;
-        unknown.iter().for_each(|heading| columns.report(heading));
+        for heading in unknown {
+            columns.report(heading);
+        }
         Ok(Values {
             id,
             revision,

@@ -28,10 +28,10 @@ pub struct RobotWriter {
     pub(crate) format: Format,
     /// The fields that are written, in this order.
     pub(crate) fields: Vec<Field>,
-    /// Makes CSV safe to open in a spreadsheet with the comma as separator: a name that a
-    /// spreadsheet would interpret as a formula gets an apostrophe before it. With another separator,
-    /// a spreadsheet splits names: `a;=1+1;b` has a formula then. An import takes the apostrophe as a
-    /// part of the name, so such a file is no backup. The other formats are unchanged.
+    /// Makes CSV safe to open in a spreadsheet with the comma as separator: the file begins with a byte order mark,
+    /// and a text that a spreadsheet would interpret as a formula gets an apostrophe before it. With another
+    /// separator, a spreadsheet splits names: `a;=1+1;b` has a formula then. An import of a file with the mark takes
+    /// the apostrophe off again. The other formats are unchanged.
     ///
     /// ```
     /// use robot_core::{Draft, Field, RobotId, ValidDraft, transfer::{Format, RobotWriter}};
@@ -42,7 +42,7 @@ pub struct RobotWriter {
     /// let mut writer = RobotWriter::new(Format::Csv, vec![Field::NAME]);
     /// writer.is_for_spreadsheets = true;
     /// writer.write(&[robot], &mut file)?;
-    /// assert_eq!(file, b"name\n'=1+1\n");
+    /// assert_eq!(file, "\u{feff}name\n'=1+1\n".as_bytes());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub is_for_spreadsheets: bool,
@@ -86,6 +86,9 @@ impl RobotWriter {
 
     /// Writes the header once, and a row for each robot.
     fn rows(&mut self, robots: &[Robot], output: &mut dyn Write) -> csv::Result<()> {
+        if self.is_for_spreadsheets && !self.has_started {
+            output.write_all("\u{feff}".as_bytes())?;
+        }
         let mut writer = csv::Writer::from_writer(output);
         if !self.has_started {
             self.has_started = true;
@@ -125,10 +128,20 @@ impl RobotWriter {
     }
 }
 
+/// A text without the apostrophe that makes it safe for spreadsheets.
+pub(super) fn without_apostrophe(text: &[u8]) -> &[u8] {
+    let escaped = text
+        .strip_prefix(b"'")
+        .filter(|rest| str::from_utf8(rest).is_ok_and(is_formula));
+    escaped.unwrap_or(text)
+}
+
 /// Whether a spreadsheet may interpret a text as a formula: the first characters that OWASP lists for
-/// "CSV injection", also in full width.
+/// "CSV injection", also in full width. Or whether it begins with apostrophes before them, of which an import would
+/// take off one.
 fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
+    text.trim_start_matches('\'')
+        .starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
 /// The I/O error within an error of the CSV writer. The library's own conversion drops the kind, which

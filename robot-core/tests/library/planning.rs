@@ -1,5 +1,7 @@
 //! Plans of imports: the definition that a file needs, and what its records do.
 
+use std::fmt::Write;
+
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Field, MemoryCatalogue, Pages,
@@ -126,7 +128,7 @@ fn values_become_the_kinds_that_they_are() {
     ] {
         let mut file = "name;type;year;x\n".to_owned();
         for (name, value) in ('a'..).zip(values.split('|')) {
-            file += &format!("{name};droid;1;{value}\n");
+            writeln!(file, "{name};droid;1;{value}").unwrap();
         }
         let catalogue = MemoryCatalogue::new();
         let planned = plan(&catalogue, Format::Csv, &file, |columns| columns, DEFINES).unwrap();

@@ -119,7 +119,17 @@ fn quote_that_is_never_closed_fails_its_record() {
 
 #[test]
 fn empty_csv_field_counts_as_missing() {
-    reads(Format::Csv, "name,type,year\n,,\n", &["2: - - -"]);
+    reads(
+        Format::Csv,
+        "name,type,year\n,droid,\n",
+        &[r#"2: - "droid" -"#],
+    );
+    // A record without any value is none.
+    reads(
+        Format::Csv,
+        ",,\n\nname,type,year\n, ,\n,droid,\n",
+        &[r#"5: - "droid" -"#],
+    );
 }
 
 #[test]
@@ -129,12 +139,13 @@ fn csv_reading_continues_after_an_invalid_record() {
         Format::Csv,
         text,
         &[
-            "2! The record has a different number of fields (2) than the header (3); put a field \
-             with commas, quotes or line breaks into quotes",
+            r#"2: "a" "droid" -"#,
             "3! The record has a different number of fields (4) than the header (3); put a field \
              with commas, quotes or line breaks into quotes",
-            "4! name is not UTF-8",
-            "5! type is not UTF-8; year must be an integer from 0 to 9223372036854775807",
+            "4! name is not UTF-8; if the file is from a spreadsheet, add --encoding windows-1252, or in a \
+             request encoding=windows-1252",
+            "5! type is not UTF-8; if the file is from a spreadsheet, add --encoding windows-1252, or in a \
+             request encoding=windows-1252",
             r#"6: "d" "droid" 1"#,
         ],
     );
@@ -154,13 +165,14 @@ fn invalid_csv_header_ends_reading() {
         Format::Csv,
         "Titel;Hersteller\na;b\n",
         &[
-            "1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year",
+            "1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year. If it is \
+             a record, add --no-header",
         ],
     );
     reads(
         Format::Csv,
         "\nname,type,name,year\na,droid,b,1\n",
-        &["2!! Several columns stand for name; map one of them, and leave out the others"],
+        &["2!! The columns 'name' and 'name' both stand for name; leave one of them out"],
     );
     reads(
         Format::Csv,
@@ -199,10 +211,7 @@ fn lone_quotes_and_unnamed_columns_lose_no_records() {
     reads(
         Format::Csv,
         "name;type;year;Size (L, W, H, D);;\na;droid;1;x;;\nb;droid;2;x;;y\n",
-        &[
-            r#"2: "a" "droid" 1"#,
-            "3! The record has a value in a column without a heading",
-        ],
+        &[r#"2: "a" "droid" 1"#, r#"3: "b" "droid" 2"#],
     );
     reads(
         Format::Csv,
@@ -309,13 +318,13 @@ fn records_on_one_line_are_numbered() {
         "[{\n},\n1]",
         &["record 1: - - -", &format!("3! {object}")],
     );
-    // Lines that end with a carriage return alone are not counted.
+    // Lines may end with a carriage return alone.
     reads(
         Format::Csv,
         "name,type,year\ra,droid,1\rb,droid,x\r",
         &[
-            r#"record 1: "a" "droid" 1"#,
-            "record 2! year must be an integer from 0 to 9223372036854775807",
+            r#"2: "a" "droid" 1"#,
+            "3! year must be an integer from 0 to 9223372036854775807",
         ],
     );
 }

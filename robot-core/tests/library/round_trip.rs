@@ -70,7 +70,10 @@ fn defined() -> MemoryCatalogue {
 
 /// The robots of a catalogue in a format.
 fn written(catalogue: &MemoryCatalogue, format: Format, fields: &[Field]) -> Vec<u8> {
-    let mut writer = RobotWriter::new(format, fields.to_vec());
+    write(catalogue, RobotWriter::new(format, fields.to_vec()))
+}
+
+fn write(catalogue: &MemoryCatalogue, mut writer: RobotWriter) -> Vec<u8> {
     let mut bytes = Vec::new();
     for page in Pages::new(catalogue, "").page_size(3) {
         writer.write(&page.unwrap(), &mut bytes).unwrap();
@@ -98,6 +101,7 @@ proptest! {
         robots in vec(draft(), 0..20),
         format in select(&Format::ALL[..]),
         order in select(&ORDERS[..]),
+        is_for_spreadsheets: bool,
     ) {
         let catalogue = defined();
         let definition = catalogue.definition();
@@ -106,7 +110,9 @@ proptest! {
             let _ = catalogue.add(draft);
         }
         let fields = definition.list(order).unwrap();
-        let bytes = written(&catalogue, format, &fields);
+        let mut writer = RobotWriter::new(format, fields);
+        writer.is_for_spreadsheets = is_for_spreadsheets;
+        let bytes = write(&catalogue, writer);
 
         let copy = Arc::new(defined());
         let records = Records::new(&*bytes, format).with_columns(Columns::of(Arc::clone(&definition)));
@@ -135,7 +141,7 @@ proptest! {
     ) {
         let bytes = pieces.concat();
         let (mut last, mut count) = (1, 0);
-        let lines = u64::try_from(bytes.split(|byte| *byte == b'\n').count()).unwrap();
+        let lines = u64::try_from(bytes.split(|byte| b"\r\n".contains(byte)).count()).unwrap();
         for record in Records::new(&*bytes, format) {
             let position = record.map_or_else(|error| error.position(), |record| record.position);
             count += 1;

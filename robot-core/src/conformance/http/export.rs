@@ -98,7 +98,7 @@ fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
     session.add_all(&names);
     let export = "/api/robots/export?format=csv&fields=name";
     let plain = "name\n\t=1\n+1\n-1\n=1+1\n@A1\nR2-D2\n";
-    let marked = "name\n'\t=1\n'+1\n'-1\n'=1+1\n'@A1\nR2-D2\n";
+    let marked = "\u{feff}name\n'\t=1\n'+1\n'-1\n'=1+1\n'@A1\nR2-D2\n";
     for (query, file) in [
         ("", plain),
         ("&spreadsheet=false", plain),

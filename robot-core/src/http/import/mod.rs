@@ -107,7 +107,10 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         if report.query.plan.defines {
             return report.run_planned(&catalogue, body, format, columns, behaviour);
         }
-        let records = Records::new(body, format).with_columns(columns);
+        let records = Records::new(body, format);
+        let records = records
+            .with_options(report.query.reading)
+            .with_columns(columns);
         let options = report.query.options;
         report.run(catalogue, records, options);
         report.into_response(behaviour)
@@ -208,7 +211,7 @@ impl Report {
         let open = || {
             let mut file = file.try_clone()?;
             file.rewind()?;
-            Ok(Records::new(file, format))
+            Ok(Records::new(file, format).with_options(self.query.reading))
         };
         let mut failures = Vec::new();
         let mut on_failure = |outcome: &Outcome| {

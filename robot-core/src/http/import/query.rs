@@ -7,11 +7,13 @@ use serde::de::DeserializeOwned;
 use crate::{
     http::{failure::Failure, parameters::Arguments, route::Call},
     model::{Definition, Field, draft_json::Members, unknown},
-    transfer::{Columns, DateOrder, ImportOptions, OnConflict, PlanOptions},
+    transfer::{Columns, DateOrder, Header, ImportOptions, OnConflict, PlanOptions, ReadOptions},
 };
 
 /// The query of an import.
 pub(super) struct Query {
+    /// How the body is read.
+    pub(super) reading: ReadOptions,
     /// Whether all records are stored, or none.
     pub(super) is_atomic: bool,
     /// Whether the plan is returned, and nothing stored.
@@ -64,7 +66,13 @@ impl Query {
         if !plan.defines {
             options.check(definition).map_err(Failure::malformed)?;
         }
+        let mut reading = ReadOptions::default();
+        if arguments.parse("header", str::parse)? == Some(false) {
+            reading.header = Header::None;
+        }
+        let encoded = arguments.parse("encoding", |name| reading.encoding(name))?;
         let read = Self {
+            reading: encoded.unwrap_or(reading),
             is_atomic: arguments.flag("atomic")?,
             is_proposal,
             is_dry_run: options.is_dry_run,

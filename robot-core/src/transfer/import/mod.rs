@@ -153,6 +153,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 /// assert!(outcomes.next().is_none());
 /// ```
 #[must_use = "nothing is stored before it is read"]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent states")]
 pub struct Import<C, I> {
     /// The definition that checks the records.
     definition: Arc<Definition>,

@@ -1,0 +1,119 @@
+//! Encodings of texts: reads UTF-8, UTF-16, or an encoding that the caller names, as UTF-8.
+
+use std::io::{self, Cursor, Read};
+
+use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+/// The number of bytes by which an encoding is recognised.
+const START: u64 = 4;
+
+/// Some editors put it before a text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The size of what is decoded at a time. Lower, and decoding takes more calls; higher, and imports need more memory.
+const PIECE: usize = 4096;
+
+/// An input as UTF-8, without a byte order mark. Bytes that are no UTF-8 stay as they are, unless an encoding is known.
+pub(super) struct Decoding<R> {
+    input: R,
+    encoding: Option<&'static Encoding>,
+    start: Option<Cursor<Vec<u8>>>,
+    decoder: Option<Box<Decoder>>,
+    /// What is not decoded yet.
+    encoded: Vec<u8>,
+    is_at_end: bool,
+    has_mark: bool,
+}
+
+impl<R: Read> Decoding<R> {
+    pub(super) fn new(input: R, encoding: Option<&'static Encoding>) -> Self {
+        Self {
+            input,
+            encoding,
+            start: None,
+            decoder: None,
+            encoded: Vec::new(),
+            is_at_end: false,
+            has_mark: false,
+        }
+    }
+
+    pub(super) fn into_inner(self) -> R {
+        self.input
+    }
+
+    /// Whether the input has begun with a byte order mark of UTF-8.
+    pub(super) fn has_mark(&self) -> bool {
+        self.has_mark
+    }
+
+    /// Reads the first bytes, and recognises the encoding by them: that of most texts begins with letters of ASCII.
+    fn begin(&mut self) -> io::Result<Cursor<Vec<u8>>> {
+        let mut start = Vec::new();
+        self.input.by_ref().take(START).read_to_end(&mut start)?;
+        // An input that has ended is not read again: a terminal would return more.
+        self.is_at_end = start.len() < 4;
+        self.has_mark = start.starts_with(BYTE_ORDER_MARK);
+        if self.has_mark {
+            start.drain(..BYTE_ORDER_MARK.len());
+        }
+        let recognised = match start[..] {
+            _ if self.has_mark => None,
+            [0xff, 0xfe, ..] => Some(UTF_16LE),
+            [0xfe, 0xff, ..] => Some(UTF_16BE),
+            [one, 0, other, 0, ..] if one != 0 && other != 0 => Some(UTF_16LE),
+            [0, one, 0, other, ..] if one != 0 && other != 0 => Some(UTF_16BE),
+            _ => self.encoding.filter(|encoding| *encoding != UTF_8),
+        };
+        self.decoder = recognised.map(|encoding| Box::new(encoding.new_decoder()));
+        Ok(Cursor::new(start))
+    }
+}
+
+impl<R: Read> Read for Decoding<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.start.is_none() {
+            self.start = Some(self.begin()?);
+        }
+        let Self {
+            input,
+            start: Some(start),
+            decoder,
+            encoded,
+            is_at_end,
+            ..
+        } = self
+        else {
+            return Ok(0);
+        };
+        let mut read = |buffer: &mut [u8]| match start.read(buffer)? {
+            0 if *is_at_end => Ok(0),
+            0 => input.read(buffer),
+            count => Ok(count),
+        };
+        let Some(decoder) = decoder else {
+            return read(buffer);
+        };
+        loop {
+            let mut piece = [0; PIECE];
+            let count = read(&mut piece)?;
+            encoded.extend_from_slice(&piece[..count]);
+            let (_, decoded, written, _) = decoder.decode_to_utf8(encoded, buffer, count == 0);
+            encoded.drain(..decoded);
+            if written > 0 || count == 0 {
+                return Ok(written);
+            }
+        }
+    }
+}
+
+/// The encoding with a name, such as `windows-1252`.
+///
+/// # Errors
+/// No encoding has the name: a message for people.
+pub(super) fn encoding(name: &str) -> Result<&'static Encoding, String> {
+    let found = Encoding::for_label(name.as_bytes());
+    found.ok_or_else(|| {
+        format!("'{name}' is not an encoding; some are windows-1252, iso-8859-15, macintosh, shift_jis and utf-16le")
+    })
+}
