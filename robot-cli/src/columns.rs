@@ -23,6 +23,10 @@ use crate::{
 /// Arguments about the columns of a file, or the members of its records.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Columns")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent options"
+)]
 pub(crate) struct ColumnArgs {
     /// The field that a column stands for; #3 is the third column; may be repeated
     #[arg(long, value_name = PAIR)]
