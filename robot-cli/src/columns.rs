@@ -70,6 +70,10 @@ pub(crate) struct ColumnArgs {
     #[arg(long)]
     no_header: bool,
 
+    /// The sheet of a workbook; the first one without it
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
+
     /// The encoding of the file, such as windows-1252; UTF-8 and UTF-16 are recognised
     #[arg(long, value_name = "NAME")]
     encoding: Option<String>,
@@ -124,6 +128,7 @@ impl ColumnArgs {
     /// How the file is read.
     pub(crate) fn reading(&self) -> Result<ReadOptions, Failure> {
         let mut options = ReadOptions::default();
+        options.sheet.clone_from(&self.sheet);
         if self.no_header {
             options.header = Header::None;
         }

@@ -100,7 +100,7 @@ impl Place {
             (None, Self::Standard) => Ok(None),
             (None, Self::File(path)) => match transfer::Format::of_path(path) {
                 None => Err(Failure::usage(format_args!(
-                    "the name of '{self}' does not end in .csv, .json or .ndjson; add --format \
+                    "the name of '{self}' does not end in .csv, .json, .ndjson or .xlsx; add --format \
                      csv, json or ndjson"
                 ))),
                 format => Ok(format),

@@ -84,7 +84,7 @@ impl Source<'_> {
         };
         let open_records = || {
             let (input, _) = open()?;
-            Ok(Records::new(interrupt.reader(input), self.format).with_options(reading))
+            Ok(Records::new(interrupt.reader(input), self.format).with_options(reading.clone()))
         };
         let options = PlanOptions {
             defines: self.args.columns.define,
@@ -124,7 +124,7 @@ impl Source<'_> {
         Ok(Ok(Prepared {
             catalogue,
             records: Records::new(reader, self.format)
-                .with_options(reading)
+                .with_options(reading.clone())
                 .with_columns(plan.columns.clone()),
             progress,
             // Records that fail are known and accepted.

@@ -27,7 +27,7 @@ use robot_core::{
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// A file .csv, .json or .ndjson, or any file with --format; - for standard output, in NDJSON
+    /// A file .csv, .json, .ndjson or .xlsx, or any file with --format; - for standard output, in NDJSON
     /// by default
     #[arg(value_name = "FILE|-", default_value = "-")]
     file: OsString,

@@ -33,7 +33,7 @@ use crate::{
     reason = "they are independent options"
 )]
 pub(crate) struct ImportArgs {
-    /// A file .csv, .json or .ndjson, or any file with --format; - for standard input, which
+    /// A file .csv, .json, .ndjson or .xlsx, or any file with --format; - for standard input, which
     /// requires --format
     #[arg(value_name = "FILE|-")]
     file: OsString,

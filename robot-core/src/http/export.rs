@@ -16,9 +16,9 @@ use super::{
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Pages, Pending},
+    catalogue::{Catalogue, Pages, Pending},
     model::Robot,
-    transfer::{Format, RobotWriter},
+    transfer::{Format, ROWS, RobotWriter},
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
@@ -33,9 +33,17 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     let mut writer = RobotWriter::new(format, fields);
     writer.is_for_spreadsheets = is_for_spreadsheets;
     let filter = filter(arguments, definition)?;
+    let limited = (format == Format::Xlsx).then(|| filter.clone());
     let pages = Pages::new(Arc::clone(&call.service.catalogue), filter);
+    let catalogue = Arc::clone(&call.service.catalogue);
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
+        if let Some(filter) = limited
+            && catalogue.count(&filter)? > u64::from(ROWS)
+        {
+            let message = format!("A workbook has at most {ROWS} robots; send format=csv");
+            return Err(Failure::malformed(message));
+        }
         let mut response = list::stream(pages, writer, request_id)?;
         let name = format!("attachment; filename=\"robots.{format}\"");
         let headers = response.headers_mut();
@@ -65,7 +73,7 @@ impl ListWriter<Robot> for RobotWriter {
         Some(match self.format {
             // One field too many.
             Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(self.fields.len())).into_bytes(),
-            Format::Json | Format::Ndjson => {
+            Format::Json | Format::Ndjson | Format::Xlsx => {
                 let mut line = envelope("ERROR", None::<()>, vec![MESSAGE.to_owned()]);
                 line.push(b'\n');
                 line

@@ -135,6 +135,8 @@ impl<T: PageItem + 'static, W: ListWriter<T> + Send + 'static> List<T, W> {
             return response::ok(opening);
         }
         let pieces = iter::once(Ok(opening)).chain(self.rest(request_id));
+        // The robots of a workbook are written at its end.
+        let pieces = pieces.filter(|piece| !piece.as_ref().is_ok_and(Vec::is_empty));
         response::streamed(pieces)
     }
 

@@ -62,6 +62,7 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
     "format",
     "header",
     "encoding",
+    "sheet",
     "on_conflict",
     "match",
     "columns",
@@ -204,7 +205,7 @@ impl Arguments {
     /// The format of a file.
     pub(super) fn format(&self) -> Result<Option<Format>, Failure> {
         self.parse("format", |name| {
-            Format::of_name(name).ok_or("format must be csv, json or ndjson")
+            Format::of_name(name).ok_or("format must be csv, json, ndjson or xlsx")
         })
     }
 }

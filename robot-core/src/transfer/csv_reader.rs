@@ -6,6 +6,7 @@ use csv_core::ReadRecordResult;
 
 use super::{
     columns::Columns,
+    format::Format,
     input::{Input, RECORD_LIMIT},
     record::{Cell, ENCODING_HINT, ReadError},
     writer::without_apostrophe,
@@ -20,6 +21,8 @@ pub(super) struct CsvReader {
     reader: csv_core::Reader,
     separator: Separator,
     header: Header,
+    /// The number of rows of a sheet so far, in which line breaks do not count; `None` for CSV.
+    rows: Option<u64>,
     /// The texts of the header, or `#3` for a third column without one; none before it is read.
     headings: Vec<String>,
     /// Whether the first row is a record, which was not read yet.
@@ -54,12 +57,14 @@ pub enum Header {
     None,
 }
 
-impl Default for CsvReader {
-    fn default() -> Self {
+impl CsvReader {
+    /// A reader of CSV, or of the sheet of a workbook, with this header.
+    pub(super) fn new(format: Format, header: Header) -> Self {
         Self {
+            rows: (format == Format::Xlsx).then_some(0),
+            header,
             reader: csv_core::Reader::new(),
             separator: SEPARATORS[0],
-            header: Header::FirstRow,
             headings: Vec::new(),
             is_first: false,
             has_mark: false,
@@ -95,10 +100,12 @@ impl CsvReader {
         if !self.headings.is_empty() {
             return Ok(None);
         }
-        let mut separators = SEPARATORS.to_vec();
+        // A sheet is read as CSV with commas.
+        let count = self.rows.map_or(SEPARATORS.len(), |_| 1);
+        let mut separators = SEPARATORS[..count].to_vec();
         let line = loop {
             input.skip(b"\r\n")?;
-            let line = input.line();
+            let line = self.line(input);
             read_first_row(input)?;
             let Some(row) = input.record() else {
                 return Err(input.malformed(line, too_long()));
@@ -170,14 +177,6 @@ impl CsvReader {
         headings.map_err(|_| format!("The header is not UTF-8; {ENCODING_HINT}"))
     }
 
-    /// A reader of rows with this header.
-    pub(super) fn with_header(header: Header) -> Self {
-        Self {
-            header,
-            ..Self::default()
-        }
-    }
-
     /// Whether commas separate the columns.
     pub(super) fn has_commas(&self) -> bool {
         self.separator == SEPARATORS[0]
@@ -206,7 +205,7 @@ impl CsvReader {
     fn next_row<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
         // Blank lines are skipped here, so that the line number is that of the row.
         input.skip(b"\r\n")?;
-        let line = input.line();
+        let line = self.line(input);
         if input.fill()?.is_empty() {
             return Ok(None);
         }
@@ -257,6 +256,17 @@ impl CsvReader {
             (Cow::Borrowed(heading.as_str()), Cell::Text(text))
         });
         Ok(cells.collect())
+    }
+
+    /// The line of the next row, or its number in a sheet.
+    fn line<R: Read>(&mut self, input: &Input<R>) -> u64 {
+        match &mut self.rows {
+            None => input.line(),
+            Some(rows) => {
+                *rows += 1;
+                *rows
+            }
+        }
     }
 
     /// The number of line breaks in the fields of the row.

@@ -1,8 +1,13 @@
 //! Encodings of texts: reads UTF-8, UTF-16, or an encoding that the caller names, as UTF-8.
 
-use std::io::{self, Cursor, Read};
+use std::{
+    fs::File,
+    io::{self, Cursor, Read},
+};
 
 use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+
+use super::workbook::to_csv;
 
 /// The number of bytes by which an encoding is recognised.
 const START: u64 = 4;
@@ -13,10 +18,21 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The size of what is decoded at a time. Lower, and decoding takes more calls; higher, and imports need more memory.
 const PIECE: usize = 4096;
 
+/// What an input is.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    /// A text in an encoding, or in one that is recognised.
+    Text(Option<&'static Encoding>),
+    /// A workbook, of which a sheet is read as CSV, the first one if none is named.
+    Workbook(Option<String>),
+}
+
 /// An input as UTF-8, without a byte order mark. Bytes that are no UTF-8 stay as they are, unless an encoding is known.
 pub(super) struct Decoding<R> {
     input: R,
-    encoding: Option<&'static Encoding>,
+    source: Source,
+    /// The sheet of a workbook.
+    sheet: Option<File>,
     start: Option<Cursor<Vec<u8>>>,
     decoder: Option<Box<Decoder>>,
     /// What is not decoded yet.
@@ -26,10 +42,11 @@ pub(super) struct Decoding<R> {
 }
 
 impl<R: Read> Decoding<R> {
-    pub(super) fn new(input: R, encoding: Option<&'static Encoding>) -> Self {
+    pub(super) fn new(input: R, source: Source) -> Self {
         Self {
             input,
-            encoding,
+            source,
+            sheet: None,
             start: None,
             decoder: None,
             encoded: Vec::new(),
@@ -50,6 +67,13 @@ impl<R: Read> Decoding<R> {
     /// Reads the first bytes, and recognises the encoding by them: that of most texts begins with letters of ASCII.
     fn begin(&mut self) -> io::Result<Cursor<Vec<u8>>> {
         let mut start = Vec::new();
+        let encoding = match &self.source {
+            Source::Text(encoding) => *encoding,
+            Source::Workbook(sheet) => {
+                self.sheet = Some(to_csv(&mut self.input, sheet.as_deref())?);
+                return Ok(Cursor::default());
+            }
+        };
         self.input.by_ref().take(START).read_to_end(&mut start)?;
         // An input that has ended is not read again: a terminal would return more.
         self.is_at_end = start.len() < 4;
@@ -63,7 +87,7 @@ impl<R: Read> Decoding<R> {
             [0xfe, 0xff, ..] => Some(UTF_16BE),
             [one, 0, other, 0, ..] if one != 0 && other != 0 => Some(UTF_16LE),
             [0, one, 0, other, ..] if one != 0 && other != 0 => Some(UTF_16BE),
-            _ => self.encoding.filter(|encoding| *encoding != UTF_8),
+            _ => encoding.filter(|encoding| *encoding != UTF_8),
         };
         self.decoder = recognised.map(|encoding| Box::new(encoding.new_decoder()));
         Ok(Cursor::new(start))
@@ -77,6 +101,7 @@ impl<R: Read> Read for Decoding<R> {
         }
         let Self {
             input,
+            sheet,
             start: Some(start),
             decoder,
             encoded,
@@ -88,7 +113,10 @@ impl<R: Read> Read for Decoding<R> {
         };
         let mut read = |buffer: &mut [u8]| match start.read(buffer)? {
             0 if *is_at_end => Ok(0),
-            0 => input.read(buffer),
+            0 => match sheet {
+                Some(sheet) => sheet.read(buffer),
+                None => input.read(buffer),
+            },
             count => Ok(count),
         };
         let Some(decoder) = decoder else {

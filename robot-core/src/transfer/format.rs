@@ -2,6 +2,9 @@
 
 use std::{fmt, path::Path};
 
+/// The media type of a workbook.
+const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
+
 /// A file format for robots.
 ///
 /// ```
@@ -19,17 +22,19 @@ pub enum Format {
     Json,
     /// One object per line.
     Ndjson,
+    /// A workbook, whose sheet has a header row, then one row per robot, up to 100,000.
+    Xlsx,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Ndjson];
+    pub const ALL: [Self; 4] = [Self::Csv, Self::Json, Self::Ndjson, Self::Xlsx];
 
     /// The name, which is also the file extension.
     ///
     /// ```
     /// # use robot_core::transfer::Format;
-    /// assert_eq!(Format::ALL.map(Format::as_str), ["csv", "json", "ndjson"]);
+    /// assert_eq!(Format::ALL.map(Format::as_str), ["csv", "json", "ndjson", "xlsx"]);
     /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -37,6 +42,7 @@ impl Format {
             Self::Csv => "csv",
             Self::Json => "json",
             Self::Ndjson => "ndjson",
+            Self::Xlsx => "xlsx",
         }
     }
 
@@ -53,7 +59,7 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.as_str() == name)
     }
 
-    /// The format of a file, by its extension: `csv`, `json`, `ndjson` or `jsonl`.
+    /// The format of a file, by its extension: `csv`, `json`, `ndjson`, `jsonl` or `xlsx`.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -75,6 +81,7 @@ impl Format {
             Self::Csv => "text/csv; charset=utf-8; header=present",
             Self::Json => "application/json",
             Self::Ndjson => "application/x-ndjson",
+            Self::Xlsx => XLSX,
         }
     }
 
@@ -95,6 +102,7 @@ impl Format {
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
                 Some(Self::Ndjson)
             }
+            XLSX => Some(Self::Xlsx),
             _ => None,
         }
     }

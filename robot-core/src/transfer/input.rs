@@ -5,9 +5,11 @@ use std::{
     io::{self, BufRead, BufReader, Read},
 };
 
-use encoding_rs::Encoding;
-
-use super::{encoding::Decoding, position::Position, record::ReadError};
+use super::{
+    encoding::{Decoding, Source},
+    position::Position,
+    record::ReadError,
+};
 
 /// The maximum number of bytes in a record, which bounds the memory that a reader needs.
 ///
@@ -42,9 +44,9 @@ pub(super) struct Input<R> {
 }
 
 impl<R: Read> Input<R> {
-    pub(super) fn new(input: R, encoding: Option<&'static Encoding>) -> Self {
+    pub(super) fn new(input: R, source: Source) -> Self {
         Self {
-            reader: BufReader::with_capacity(BUFFER_SIZE, Decoding::new(input, encoding)),
+            reader: BufReader::with_capacity(BUFFER_SIZE, Decoding::new(input, source)),
             is_at_end: false,
             line: 1,
             is_after_return: false,
@@ -96,6 +98,9 @@ impl<R: Read> Input<R> {
             match self.reader.fill_buf().map(<[u8]>::len) {
                 Ok(count) => self.is_at_end = count == 0,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) if cause.kind() == io::ErrorKind::InvalidData => {
+                    return Err(self.malformed(self.line, cause.to_string()));
+                }
                 Err(cause) => {
                     let position = self.locate(self.line);
                     return Err(ReadError::Input { position, cause });

@@ -63,6 +63,7 @@ mod position;
 mod reading;
 mod record;
 mod records;
+mod workbook;
 mod writer;
 
 pub use atomic_import::import_atomically;
@@ -82,4 +83,6 @@ pub use position::Position;
 pub use reading::DateOrder;
 pub use record::{ReadError, Record, Values};
 pub use records::{ReadOptions, Records};
+#[cfg(feature = "http")]
+pub(crate) use workbook::ROWS;
 pub use writer::RobotWriter;

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use super::{
     columns::{Columns, Meaning, twice},
     csv_reader::{CsvReader, Header},
-    encoding::encoding,
+    encoding::{Source, encoding},
     format::Format,
     input::{Input, RECORD_LIMIT},
     json_reader::{self, JsonReader, not_json},
@@ -35,6 +35,7 @@ use crate::model::{
 /// ```
 pub struct Records<R> {
     input: Input<R>,
+    format: Format,
     reader: Reader,
     columns: Columns,
     is_finished: bool,
@@ -53,10 +54,12 @@ pub struct Records<R> {
 /// assert_eq!(name, Ok(Some("\u{c9}cluse".to_owned())));
 /// # Ok::<(), String>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
-    /// Where the headings of CSV are.
+    /// Where the headings of CSV or of a sheet are.
     pub header: Header,
+    /// The name of the sheet of a workbook; the first one if it is `None`.
+    pub sheet: Option<String>,
     encoding: Option<&'static Encoding>,
 }
 
@@ -68,6 +71,14 @@ impl ReadOptions {
     pub fn encoding(self, name: &str) -> Result<Self, String> {
         let encoding = Some(encoding(name)?);
         Ok(Self { encoding, ..self })
+    }
+
+    fn source(&self, format: Format) -> Source {
+        if format == Format::Xlsx {
+            Source::Workbook(self.sheet.clone())
+        } else {
+            Source::Text(self.encoding)
+        }
     }
 }
 
@@ -111,9 +122,12 @@ impl<R: Read> Records<R> {
     /// The records of this input in this format. Nothing is read before the first call of `next`.
     pub fn new(input: R, format: Format) -> Self {
         Self {
-            input: Input::new(input, None),
+            input: Input::new(input, ReadOptions::default().source(format)),
+            format,
             reader: match format {
-                Format::Csv => Reader::Csv(Box::default()),
+                Format::Csv | Format::Xlsx => {
+                    Reader::Csv(Box::new(CsvReader::new(format, Header::FirstRow)))
+                }
                 Format::Json => Reader::Json(JsonReader::default()),
                 Format::Ndjson => Reader::Ndjson,
             },
@@ -126,11 +140,11 @@ impl<R: Read> Records<R> {
     #[must_use]
     pub fn with_options(self, options: ReadOptions) -> Self {
         let reader = match self.reader {
-            Reader::Csv(_) => Reader::Csv(Box::new(CsvReader::with_header(options.header))),
+            Reader::Csv(_) => Reader::Csv(Box::new(CsvReader::new(self.format, options.header))),
             reader => reader,
         };
         Self {
-            input: Input::new(self.input.into_inner(), options.encoding),
+            input: Input::new(self.input.into_inner(), options.source(self.format)),
             reader,
             ..self
         }

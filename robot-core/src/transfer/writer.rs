@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::format::Format;
+use super::{format::Format, workbook::RobotSheet};
 use crate::model::{Field, Robot, Value, View};
 
 /// Writes robots in a format, in any number of steps.
@@ -22,7 +22,6 @@ use crate::model::{Field, Robot, Value, View};
 /// assert_eq!(file, b"name,year\n\"R2-D2, \"\"Artoo\"\"\",1977\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
 pub struct RobotWriter {
     /// The format.
     pub(crate) format: Format,
@@ -47,6 +46,8 @@ pub struct RobotWriter {
     /// ```
     pub is_for_spreadsheets: bool,
     has_started: bool,
+    /// The workbook, if that is the format.
+    sheet: Option<RobotSheet>,
 }
 
 impl RobotWriter {
@@ -58,6 +59,7 @@ impl RobotWriter {
             fields,
             is_for_spreadsheets: false,
             has_started: false,
+            sheet: None,
         }
     }
 
@@ -69,6 +71,16 @@ impl RobotWriter {
         match self.format {
             Format::Csv => self.rows(robots, output).map_err(io_error),
             Format::Json | Format::Ndjson => self.objects(robots, output),
+            Format::Xlsx => {
+                let fields = &self.fields;
+                let sheet = match &mut self.sheet {
+                    Some(sheet) => sheet,
+                    none => none.insert(RobotSheet::new(fields)?),
+                };
+                robots
+                    .iter()
+                    .try_for_each(|robot| sheet.write(robot, fields))
+            }
         }
     }
 
@@ -81,6 +93,12 @@ impl RobotWriter {
             Format::Csv => self.write(&[], output),
             Format::Json => output.write_all(if self.has_started { b"\n]\n" } else { b"[]\n" }),
             Format::Ndjson => Ok(()),
+            Format::Xlsx => {
+                self.write(&[], output)?;
+                self.sheet
+                    .take()
+                    .map_or(Ok(()), |sheet| sheet.finish(output))
+            }
         }
     }
 
@@ -115,7 +133,7 @@ impl RobotWriter {
         let fields = &self.fields;
         let (opening, separator, end) = match self.format {
             Format::Json => ("[\n", ",\n", ""),
-            Format::Csv | Format::Ndjson => ("", "", "\n"),
+            Format::Csv | Format::Ndjson | Format::Xlsx => ("", "", "\n"),
         };
         for robot in robots {
             let before = if self.has_started { separator } else { opening };

@@ -328,3 +328,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn workbook_is_read_again_by_the_kinds_of_its_cells() {
+    let definition = r#"{"properties":{"code":{"type":"string"},"weight":{"type":"number"},"lent":{"type":"boolean"},
+        "found":{"type":"string","format":"date"}},"required":["name"]}"#;
+    let catalogue = catalogue(definition);
+    for (name, code, found) in [
+        ("a\nb", "+49", "2020-05-31"),
+        ("=1+1", "0017", "0800-01-01"),
+    ] {
+        let mut draft = robot_core::Draft::new(name, "droid", -0);
+        draft.set("code", code);
+        draft.set("weight", robot_core::Value::number(12.5).unwrap());
+        draft.set("lent", true);
+        draft.set("found", found);
+        catalogue.add(draft).unwrap();
+    }
+    let fields = catalogue.definition().default_fields().to_vec();
+    let mut writer = RobotWriter::new(Format::Xlsx, fields);
+    let mut file = Vec::new();
+    for page in Pages::new(&catalogue, "") {
+        writer.write(&page.unwrap(), &mut file).unwrap();
+    }
+    writer.finish(&mut file).unwrap();
+    let options = PlanOptions::default();
+    let plan = |file: &[u8], columns: Columns| {
+        let open = || Ok(Records::new(file, Format::Xlsx));
+        Plan::new(&catalogue, open, columns, options, &mut |_| {})
+            .map_err(|error| error.to_string())
+    };
+    let columns = || Columns::of(catalogue.definition()).matching("id");
+    assert_eq!(plan(&file, columns()).unwrap().counts.unchanged, 2);
+    for damaged in [&file[..file.len() / 2], b"PK\x03\x04", b""] {
+        let message = plan(damaged, columns()).unwrap_err();
+        assert!(message.contains("not a workbook"), "{message}");
+    }
+}

@@ -399,9 +399,9 @@ fn failing_input_ends_reading() {
             Err(io::Error::other("disk failure"))
         }
     }
-    for format in Format::ALL {
+    for format in [Format::Csv, Format::Json, Format::Ndjson] {
         let (start, line) = match format {
-            Format::Csv => ("name,type,year\n", 2),
+            Format::Csv | Format::Xlsx => ("name,type,year\n", 2),
             Format::Json => ("[\n\n\n", 4),
             Format::Ndjson => ("\n\n\n\n", 5),
         };

@@ -87,6 +87,9 @@ fn drafts(catalogue: &MemoryCatalogue) -> Vec<Draft> {
     robots.into_iter().map(Draft::from).collect()
 }
 
+/// The formats that keep each text as it is. XML has no control characters.
+const TEXTS: [Format; 3] = [Format::Csv, Format::Json, Format::Ndjson];
+
 /// Orders of the fields that an import needs, with and without the id.
 const ORDERS: [&str; 4] = [
     "id,name,type,year,maker,weight,parts,lent,state",
@@ -99,7 +102,7 @@ proptest! {
     #[test]
     fn written_catalogue_is_read_again_equal(
         robots in vec(draft(), 0..20),
-        format in select(&Format::ALL[..]),
+        format in select(&TEXTS[..]),
         order in select(&ORDERS[..]),
         is_for_spreadsheets: bool,
     ) {
@@ -137,7 +140,7 @@ proptest! {
             ],
             0..40,
         ),
-        format in select(&Format::ALL[..]),
+        format in select(&TEXTS[..]),
     ) {
         let bytes = pieces.concat();
         let (mut last, mut count) = (1, 0);

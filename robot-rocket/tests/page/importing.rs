@@ -107,7 +107,7 @@ fn file_that_cannot_be_imported_is_explained() {
     visit.import("robots.txt", FILE);
     visit.wait_for_text(
         "#file-error",
-        "The name of the file must end in .csv, .json or .ndjson.",
+        "The name of the file must end in .csv, .json, .ndjson or .xlsx.",
     );
     visit.import("robots.csv", "first,second\n1,2\n");
     visit.wait_for_text("#plan-error", "no column stands for the name");

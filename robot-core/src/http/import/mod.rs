@@ -72,7 +72,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         .or_else(|| Format::of_media_type(&media_type));
     let format = format.ok_or_else(|| {
         Failure::malformed(
-            "The format is not known; send format=csv, json or ndjson in the query, or the \
+            "The format is not known; send format=csv, json, ndjson or xlsx in the query, or the \
              Content-Type text/csv, application/json or application/x-ndjson",
         )
     })?;
@@ -109,7 +109,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         }
         let records = Records::new(body, format);
         let records = records
-            .with_options(report.query.reading)
+            .with_options(report.query.reading.clone())
             .with_columns(columns);
         let options = report.query.options;
         report.run(catalogue, records, options);
@@ -211,7 +211,7 @@ impl Report {
         let open = || {
             let mut file = file.try_clone()?;
             file.rewind()?;
-            Ok(Records::new(file, format).with_options(self.query.reading))
+            Ok(Records::new(file, format).with_options(self.query.reading.clone()))
         };
         let mut failures = Vec::new();
         let mut on_failure = |outcome: &Outcome| {

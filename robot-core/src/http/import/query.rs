@@ -70,7 +70,8 @@ impl Query {
         if arguments.parse("header", str::parse)? == Some(false) {
             reading.header = Header::None;
         }
-        let encoded = arguments.parse("encoding", |name| reading.encoding(name))?;
+        reading.sheet = arguments.parse("sheet", |name| Ok::<_, &str>(name.to_owned()))?;
+        let encoded = arguments.parse("encoding", |name| reading.clone().encoding(name))?;
         let read = Self {
             reading: encoded.unwrap_or(reading),
             is_atomic: arguments.flag("atomic")?,
