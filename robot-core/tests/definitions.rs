@@ -386,7 +386,7 @@ fn imports_report_own_rules_by_line() {
     );
     let file = "name,type,accession,weight,on_display,colour\n\
                 a,vase,2021.1,x,,\n\
-                b,vase,2021.2,,yes,\n\
+                b,vase,2021.2,,maybe,\n\
                 c,vase,2021.3,0.5,true,red\n\
                 d,vase,2021.3,,,\n\
                 e,vase,,9,,\n\
@@ -635,4 +635,32 @@ fn robots_without_values_are_found_and_counted_last() {
     assert_eq!(service.put_definition(required).0, 200);
     let found = service.send("GET", "/api/robots?maker=", "").1;
     assert_eq!(found.as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn newer_rules_are_checked_for_values_that_change() {
+    let define = |service: &Service, choices: &str, required: &str| {
+        let document = format!(
+            r#"{{"properties":{{"state":{{"enum":[{choices}]}},"note":{{"type":"string"}}}},"required":["name"{required}]}}"#
+        );
+        service.send("PUT", "/v1/definition", document.as_str()).0
+    };
+    let service = Service::new("{}");
+    assert_eq!(define(&service, r#""good","poor""#, ""), 200);
+    let (_, robot) = service.send("POST", "/v1/robots", r#"{"name":"a","state":"poor"}"#);
+    let target = format!("/v1/robots/{}", robot["id"].as_str().unwrap());
+    assert_eq!(define(&service, r#""good","fair""#, r#","note""#), 200);
+    for (body, status) in [
+        (r#"{"name":"b","state":"poor"}"#, 200),
+        (r#"{"name":"b","state":"bad"}"#, 422),
+        (r#"{"name":"c","state":"good"}"#, 200),
+        (r#"{"name":"c","state":"poor"}"#, 422),
+    ] {
+        assert_eq!(service.send("PUT", &target, body).0, status, "{body}");
+    }
+    let robot = &service.catalogue.list().unwrap()[0];
+    assert_eq!(
+        (robot.name(), robot.value("state")),
+        ("c", Some("good".into()))
+    );
 }

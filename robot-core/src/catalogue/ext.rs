@@ -69,7 +69,7 @@ pub trait CatalogueExt: Catalogue {
     fn replace(&self, id: RobotId, draft: Draft) -> Result<()> {
         match self.definition().validate(draft) {
             Ok(draft) => self.update(id, draft.into()),
-            Err(rejection) => Err(self.violations(rejection, Some(id))?.into()),
+            Err(rejection) => self.update_rest(id, &rejection),
         }
     }
 
@@ -90,7 +90,7 @@ pub trait CatalogueExt: Catalogue {
     fn patch(&self, id: RobotId, draft: Draft) -> Result<()> {
         match self.definition().validate_patch(draft, &[]) {
             Ok(changes) => self.update(id, changes),
-            Err(rejection) => Err(self.violations(rejection, Some(id))?.into()),
+            Err(rejection) => self.update_rest(id, &rejection),
         }
     }
 
@@ -122,7 +122,38 @@ pub trait CatalogueExt: Catalogue {
                 if robot.revision() != revision {
                     return Err(Error::Stale(id));
                 }
-                Err(self.violations(rejection, Some(id))?.into())
+                let changes = self.changes_of(&robot, rejection)?;
+                self.apply(Change::Update(id, Some(revision), changes))
+                    .map(drop)
+            }
+        }
+    }
+
+    /// The changes of a robot that a rejected draft makes, if only values violate rules that the robot has already.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] with all rules that the others violate; [`Error::Unavailable`], [`Error::Store`].
+    #[doc(hidden)]
+    fn changes_of(&self, robot: &Robot, rejection: Rejection) -> Result<ValidChanges> {
+        match rejection.changes_of(&self.definition(), robot) {
+            Ok(changes) => Ok(changes),
+            Err(rejection) => Err(self.violations(rejection, Some(robot.id()))?.into()),
+        }
+    }
+
+    /// Changes a robot by [`changes_of`](Self::changes_of), again if another caller was faster.
+    ///
+    /// # Errors
+    /// As [`replace`](Self::replace).
+    #[doc(hidden)]
+    fn update_rest(&self, id: RobotId, rejection: &Rejection) -> Result<()> {
+        loop {
+            let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
+            let changes = self.changes_of(&robot, rejection.clone())?;
+            let change = Change::Update(id, Some(robot.revision()), changes);
+            match self.apply(change) {
+                Err(Error::Stale(_)) => {}
+                changed => return changed.map(drop),
             }
         }
     }

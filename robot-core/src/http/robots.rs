@@ -248,11 +248,16 @@ fn update(
     let changes = match changes {
         Ok(changes) => changes,
         Err(rejection) => {
-            let catalogue = Arc::clone(catalogue);
+            let (catalogue, reply) = (Arc::clone(catalogue), Reply::to(call));
             return Pending::blocking(move || {
                 let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
                 conditions.permit_change(robot.revision())?;
-                Err(Error::from(catalogue.violations(rejection, Some(id))?).into())
+                let changes = catalogue.changes_of(&robot, rejection)?;
+                let change = Change::Update(id, Some(robot.revision()), changes.clone());
+                match catalogue.apply(change) {
+                    Err(Error::Stale(_)) => Err(Failure::Unavailable),
+                    changed => Ok(changed.map(|_| reply.robot(&changes.apply_to(&robot)))?),
+                }
             });
         }
     };

@@ -175,6 +175,7 @@ impl Draft {
         Err(Rejection {
             violations: Violations::new(violations),
             draft: Box::new(self),
+            removed: Vec::new(),
         })
     }
 }
@@ -196,7 +197,9 @@ pub(crate) type Messages = Vec<Message>;
 pub struct Rejection {
     /// The rules that the draft violates.
     pub violations: Violations,
-    draft: Box<Draft>,
+    pub(super) draft: Box<Draft>,
+    /// The fields whose values would be removed.
+    pub(super) removed: Vec<Field>,
 }
 
 impl Rejection {

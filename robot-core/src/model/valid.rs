@@ -156,7 +156,8 @@ impl Definition {
     /// # Errors
     /// All rules that it violates.
     pub fn validate(&self, draft: Draft) -> Result<ValidDraft, Rejection> {
-        let (draft, _) = draft.check(self, |_| true)?;
+        let checked = draft.check(self, |_| true);
+        let (draft, _) = checked.map_err(|rejection| rejection.replacing(self))?;
         Ok(ValidDraft {
             draft,
             checked_by: Some(self.revision()),
@@ -168,7 +169,6 @@ impl Definition {
     ///
     /// # Errors
     /// All rules that the other values violate.
-    #[cfg(feature = "transfer")]
     pub(crate) fn validate_change(
         &self,
         robot: &Robot,
@@ -197,7 +197,11 @@ impl Definition {
         draft: Draft,
         removed: &[Field],
     ) -> Result<ValidChanges, Rejection> {
-        let (draft, cleared) = draft.check(self, |field| removed.contains(&field))?;
+        let checked = draft.check(self, |field| removed.contains(&field));
+        let (draft, cleared) = checked.map_err(|rejection| Rejection {
+            removed: removed.to_vec(),
+            ..rejection
+        })?;
         let removed = removed
             .iter()
             .filter(|field| draft.value(**field).is_none());
@@ -207,6 +211,27 @@ impl Definition {
             replaces_own: false,
             checked_by: Some(self.revision()),
         })
+    }
+}
+
+impl Rejection {
+    /// The same rejection of a draft that replaces all values.
+    fn replacing(self, definition: &Definition) -> Self {
+        let fields = definition.settable().iter().copied();
+        let removed = fields.filter(|field| self.draft.value(*field).is_none());
+        Self {
+            removed: removed.collect(),
+            ..self
+        }
+    }
+
+    /// The changes of a robot, if only values violate rules that it has already.
+    pub(crate) fn changes_of(
+        self,
+        definition: &Definition,
+        robot: &Robot,
+    ) -> Result<ValidChanges, Self> {
+        definition.validate_change(robot, *self.draft, &self.removed)
     }
 }
 
