@@ -13,6 +13,7 @@ const FORMATS = [
   ["CSV for spreadsheets", "robots.csv", [["format", "csv"], ["spreadsheet", "true"]]],
   ["JSON", "robots.json", [["format", "json"]]],
   ["NDJSON", "robots.ndjson", [["format", "ndjson"]]],
+  ["Excel", "robots.xlsx", [["format", "xlsx"]]],
 ];
 
 /** A file on the user's machine cannot be written. */

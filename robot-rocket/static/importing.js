@@ -9,7 +9,7 @@ import { MEMBERS, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** The format of a file by the end of its name. */
-const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson" };
+const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
 /** What the service counts, in the order in which it is shown. */
 const COUNTS = ["added", "replaced", "unchanged", "skipped", "failed", "not_tried"];
@@ -79,7 +79,7 @@ function chosenFile() {
   const format = FORMATS[file?.name.split(".").at(-1).toLowerCase()];
   if (!file) showError("Choose a file first.");
   else if (others.length > 0) showError("Choose one file at a time.");
-  else if (!format) showError("The name of the file must end in .csv, .json or .ndjson.");
+  else if (!format) showError("The name of the file must end in .csv, .json, .ndjson or .xlsx.");
   else return [file, format];
   return [];
 }

@@ -5,9 +5,6 @@ import { redefine, refreshDefinition, upload } from "./api.js";
 import { byId, element, show, shownName } from "./elements.js";
 import { MEMBERS, definition, member, onDefined } from "./robot.js";
 
-/** The maximum number of bytes of a file that the service examines. */
-const MAX_BYTES = 16 * 1024 * 1024;
-
 /** What can be done if the service does not store new fields, by its status. */
 const ADVICE = {
   403: ["Use a token that may define fields, or leave out what is new and clear the changes."],
@@ -34,7 +31,7 @@ export function examine(file, format) {
   byId("import-match").value = "";
   show(byId("plan"), false);
   showPlan([]);
-  if (format && file.size <= MAX_BYTES) examineAgain();
+  if (format) examineAgain();
 }
 
 /** If that fails, the import tries again, and shows the error. */
@@ -48,17 +45,17 @@ async function ask(calls = new AbortController()) {
   const asked = plan;
   asked.calls?.abort();
   Object.assign(asked, { calls, isKnown: false });
-  const isById = ["", "id"].includes(match());
-  const columns = isById ? asked.chosen : { ...asked.chosen, [asked.ids]: null };
+  const isLeftOut = ["name", "none"].includes(match());
+  const columns = isLeftOut ? { ...asked.chosen, [asked.ids]: null } : asked.chosen;
   const parameters = { format: asked.format, propose: true, columns: JSON.stringify(columns) };
-  if (isById) parameters.match = "id";
+  if (["id", "name"].includes(match())) parameters.match = match();
   const { isDone, data, messages } = await upload(asked.file, parameters, calls);
   // The import shows why a file cannot be read.
   if (!data?.columns) return;
   for (const heading of Object.keys(asked.columns)) asked.columns[heading] = null;
   for (const [heading, key] of Object.entries(data.columns)) {
     asked.columns[heading] = key;
-    if (key === "id") asked.ids = heading;
+    if (heading.trim().toLowerCase() === "id") asked.ids = heading;
     else if (key && !member(key)) asked.added[heading] = key;
   }
   Object.assign(asked, { isKnown: true, isFitting: isDone, document: data.definition, changes: data.changes });

@@ -196,8 +196,8 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
         "Title|name|",
         "Type|type|Change Type: the file has other types",
         "Year|year|Change Year: the least is -450; optional: 1 record has no value",
-        "Accession No|accession_no|new; a text because of '1920.10' (line 2)",
-        "Weight|weight|new",
+        "Accession No|accession_no|new: a number because of '1920.10' (line 2)",
+        "Weight|weight|new: a number because of '17.2' (line 2)",
         "Notes||",
     ]);
     wait_for("the columns", TIMEOUT, || visit.columns() == columns);
@@ -218,7 +218,7 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
     visit.wait_for_text("#import-outcome", "Imported: 2 added.");
     visit.wait_for_text("#import-result", "Left out: Notes.");
     let stored = visit.call("GET", "/v1/robots", "");
-    let robot = r#"{"id":"1","name":"Owl","type":"coin","year":-450,"weight":17.2,"accession_no":"1920.10","revision":1}"#;
+    let robot = r#"{"id":"1","name":"Owl","type":"coin","year":-450,"weight":17.2,"accession_no":1920.1,"revision":1}"#;
     assert!(stored.contains(robot), "{stored}");
     assert!(
         stored.contains(r#""name":"Eagle","type":"coin","weight":4"#),
