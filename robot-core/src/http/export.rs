@@ -10,13 +10,13 @@ use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use super::{
     failure::Failure,
     list::{self, ListWriter},
-    query::{fields, filter},
+    query::{fields, filter, sort},
     render::envelope,
     response,
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Pages, Pending},
+    catalogue::{Pages, Pending, Sort},
     model::Robot,
     transfer::{Format, RobotWriter},
 };
@@ -28,12 +28,21 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     if is_for_spreadsheets && format != Format::Csv {
         return Err(Failure::malformed("spreadsheet=true needs format=csv"));
     }
-    let fields = fields(arguments, definition)?;
-    let fields = fields.unwrap_or_else(|| definition.default_fields().to_vec());
+    let fields = fields(arguments, definition)?.unwrap_or_else(|| {
+        let is_contract = call.context.behaviour.is_contract();
+        let fields = if is_contract {
+            definition.default_fields()
+        } else {
+            definition.all()
+        };
+        fields.to_vec()
+    });
     let mut writer = RobotWriter::new(format, fields);
     writer.is_for_spreadsheets = is_for_spreadsheets;
     let filter = filter(arguments, definition)?;
-    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter);
+    // A robot may move in any other order while the file is written.
+    let sort = sort(arguments, definition)?.unwrap_or(Sort::BY_ID);
+    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter).sorted(sort);
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
         let mut response = list::stream(pages, writer, request_id)?;
