@@ -177,7 +177,7 @@ pub(crate) struct OrderArgs {
     #[arg(
         long,
         help = format!(
-            "Order: {}, or another field; with a hyphen, the greatest is first",
+            "Order: {}, or another field; with a hyphen, the greatest is first [default: name, for exports id]",
             Sort::names(Definition::built_in())
         ),
         help_heading = HEADING,

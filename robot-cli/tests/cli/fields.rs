@@ -103,7 +103,7 @@ fn own_values_are_shown_found_and_sorted() {
         ("list --sort=-weight --limit 1", OWL.to_owned()),
         ("search --words exek", AMPHORA.to_owned()),
         ("get 2", AMPHORA.to_owned()),
-        ("export --where on_display=true", OWL.to_owned()),
+        ("list --where on_display=true", OWL.to_owned()),
     ] {
         sandbox.prints(
             &format!("{arguments} --format csv"),
