@@ -1,6 +1,9 @@
 //! Escapes for text from users, so that a stored name can't control the terminal.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 /// The text with control characters, line separators and bidirectional controls escaped as in Rust
 /// (`\n`, `\u{1b}`). Backslashes stay: the result is for people, not for parsers.
@@ -29,9 +32,57 @@ fn is_unsafe(character: char) -> bool {
         )
 }
 
+/// Writer of CSV or JSON to a terminal, line by line. What [`printable`] escapes is escaped as in JSON.
+pub(crate) struct Printable<W> {
+    output: W,
+    /// The begun line.
+    line: Vec<u8>,
+}
+
+impl<W: Write> Printable<W> {
+    pub(crate) fn new(output: W) -> Self {
+        let line = Vec::new();
+        Self { output, line }
+    }
+}
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if let Some(line) = self.line.strip_suffix(b"\n") {
+                let line = String::from_utf8_lossy(line);
+                let escaped = line.chars().map(|character| match character {
+                    character if is_unsafe(character) => format!("\\u{:04x}", u32::from(character)),
+                    character => character.to_string(),
+                });
+                writeln!(self.output, "{}", escaped.collect::<String>())?;
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// Every output ends with a line break.
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_on_a_terminal_have_escapes_of_json() {
+        let mut output = Vec::new();
+        let text = "a\u{1b}[31m,机\n\"\u{9b}2J\u{202e}\"\n";
+        let mut printable = Printable::new(&mut output);
+        text.bytes()
+            .for_each(|byte| printable.write_all(&[byte]).unwrap());
+        let shown = "a\\u001b[31m,机\n\"\\u009b2J\\u202e\"\n";
+        assert_eq!(String::from_utf8(output).unwrap(), shown);
+    }
 
     #[test]
     fn control_characters_are_escaped() {

@@ -1,11 +1,13 @@
 //! `PATCH` and `DELETE` of `/v1/robots`: a change of all robots that meet conditions, or of none.
 //!
+//! A body `{"ids": […], "changes": {…}}` has ids as a further condition: more than an address may have.
+//!
 //! The robots are read, and changed together under the condition that they still have the revisions that were
 //! read. Otherwise they are read again.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 
 use super::{
     conditions::Conditions,
@@ -16,8 +18,14 @@ use super::{
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, PageRequest, Pending, Sort},
-    model::{Definition, Field, Rejection, Robot, ValidChanges, Value, Violations},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Condition, Cursor, Error, Filter, PageRequest, Pending,
+        Sort,
+    },
+    model::{
+        Definition, Field, Rejection, Robot, ValidChanges, Value, Violations, draft_json::Members,
+        excerpt,
+    },
     transfer::ATOMIC_LIMIT,
 };
 
@@ -28,9 +36,66 @@ const ATTEMPTS: usize = 5;
 /// The maximum number of ids that a message about several robots names.
 const NAMED: usize = 5;
 
+/// A body with ids.
+struct Selection<'a> {
+    /// The robots with one of the ids that meet the conditions of the query; `None` if the body has no ids.
+    filter: Option<Filter>,
+    changes: Option<&'a str>,
+}
+
+impl<'a> Selection<'a> {
+    /// Reads the ids of a body. No field has an array as value, so a member `ids` that is an array has no other meaning.
+    fn read(call: &Call<'_>, body: &'a [u8], mut filter: Filter) -> Result<Self, Failure> {
+        let members = Members::parse(&call.definition, body, call.subject());
+        let members = members.map_err(Failure::Malformed)?;
+        let changes = members.get("changes");
+        let Some(ids) = members.get("ids").filter(|ids| ids.starts_with('[')) else {
+            return Ok(Self {
+                filter: None,
+                changes,
+            });
+        };
+        let mut names = members.0.iter().map(|(name, _)| &**name);
+        if let Some(other) = names.find(|name| !["ids", "changes"].contains(name)) {
+            let other = excerpt(other);
+            let message = format!("The body has '{other}'; with ids, it has changes alone");
+            return Err(Failure::malformed(message));
+        }
+        let ids: Vec<&RawValue> = serde_json::from_str(ids).unwrap_or_default();
+        let limit = Condition::ID.value_limit();
+        if !(1..=limit).contains(&ids.len()) || call.arguments.text("id").is_some() {
+            let message = format!("ids must have 1 to {limit} ids; the query has none then");
+            return Err(Failure::malformed(message));
+        }
+        for id in ids {
+            let id = Condition::ID.parse(id.get().trim_matches('"'));
+            let id = id.map_err(Failure::malformed)?.map(Value::into_owned);
+            filter = filter.and(Condition::ID, id);
+        }
+        Ok(Self {
+            filter: Some(filter),
+            changes,
+        })
+    }
+}
+
 /// `DELETE /v1/robots`.
-pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
-    start(call, |robots| {
+pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Started {
+    let filter = filter(&call.arguments, &call.definition)?;
+    let filter = if body.is_empty() {
+        filter
+    } else {
+        let Selection { filter, changes } = Selection::read(call, body, filter)?;
+        match (filter, changes) {
+            (Some(filter), None) => filter,
+            _ => {
+                return Err(Failure::malformed(
+                    "The body must be empty, or have the ids of the robots alone, such as {\"ids\":[\"1\"]}",
+                ));
+            }
+        }
+    };
+    start(call, filter, |robots| {
         let deletes = robots.iter();
         Ok(deletes
             .map(|robot| Change::Delete(robot.id(), Some(robot.revision())))
@@ -42,9 +107,20 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
     let definition = Arc::clone(&call.definition);
-    let changes = read_patch(call, body)?;
+    let filter = filter(&call.arguments, &definition)?;
+    let (filter, changes) = match Selection::read(call, body, filter.clone())? {
+        Selection {
+            filter: Some(filter),
+            changes,
+        } => {
+            let changes = changes
+                .ok_or_else(|| Failure::malformed("With ids, the body must have changes"))?;
+            (filter, read_patch(call, changes.as_bytes())?)
+        }
+        _ => (filter, read_patch(call, body)?),
+    };
     let catalogue = Arc::clone(&call.service.catalogue);
-    start(call, move |robots| {
+    start(call, filter, move |robots| {
         let changes = check(&*catalogue, &definition, robots, changes.clone())?;
         let changed = robots.iter().filter(|_| !changes.is_empty());
         Ok(changed
@@ -56,9 +132,9 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 /// Reads the robots and makes the changes that `plan` returns for them.
 fn start(
     call: &Call<'_>,
+    filter: Filter,
     plan: impl Fn(&[Robot]) -> Result<Vec<Change>, Failure> + Send + 'static,
 ) -> Started {
-    let filter = filter(&call.arguments, &call.definition)?;
     let is_dry_run = call.arguments.flag("dry_run")?;
     if filter.is_met_by_all() {
         return Err(Failure::malformed(
@@ -96,8 +172,9 @@ fn start(
             };
             match applied {
                 Ok(_) => {
-                    let count = json!({ "count": robots.len() });
-                    return Ok(response::ok(render::json(&count)));
+                    let ids: Vec<_> = robots.iter().map(Robot::id).collect();
+                    let done = json!({ "count": ids.len(), "ids": ids });
+                    return Ok(response::ok(render::json(&done)));
                 }
                 Err(Error::Stale(_) | Error::NotFound(_)) => {}
                 Err(Error::Rejected(violations)) => return Err(of_robots(violations, &robots)),

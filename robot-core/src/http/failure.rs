@@ -81,12 +81,12 @@ pub enum Failure {
     #[error("{0}{1}")]
     OfRobots(Violations, String),
     /// An import failed.
-    #[error("{}", messages.join("\n"))]
+    #[error("{}", Message::joined(messages, "\n"))]
     Import {
         /// The failure that determines the status.
         cause: Box<Failure>,
         /// The messages of all failures.
-        messages: Vec<String>,
+        messages: Vec<Message>,
         /// What was done, in JSON, unless nothing was.
         data: Option<Box<RawValue>>,
     },
@@ -203,19 +203,58 @@ impl Failure {
         self.errors().iter().map(ToString::to_string).collect()
     }
 
-    /// The messages, with the fields that they are about.
+    /// The messages, with their codes and the fields that they are about.
     pub(super) fn errors(&self) -> Vec<Message> {
         let about = |violations: &Violations, end: &str| {
-            let message =
-                |one: &Violation| Message::about(one.field().to_owned(), format!("{one}{end}"));
+            let message = |one: &Violation| {
+                let message = Message::about(one.field().to_owned(), format!("{one}{end}"));
+                message.with_code(code_of(one.rule()))
+            };
             violations.iter().map(message).collect()
         };
-        match self {
+        let messages: Vec<_> = match self {
             Self::Store(Error::Rejected(violations)) => about(violations, ""),
             Self::OfRobots(violations, robots) => about(violations, robots),
-            Self::Malformed(messages) => messages.clone(),
-            Self::Import { messages, .. } => messages.iter().cloned().map(Message::from).collect(),
+            Self::Malformed(messages) | Self::Import { messages, .. } => messages.clone(),
             failure => vec![failure.to_string().into()],
+        };
+        let with_code = |message: Message| message.with_code(self.code());
+        messages.into_iter().map(with_code).collect()
+    }
+
+    /// What happened, for programs: the code of errors that have no other one.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed",
+            Self::Body(BodyError::Incomplete) => "incomplete",
+            Self::Body(BodyError::TooSlow) => "timeout",
+            Self::Body(BodyError::TooLarge)
+            | Self::ImportTooLarge(_)
+            | Self::TooMany(_)
+            | Self::HeadTooLarge => "too_large",
+            Self::NotAPatch => "wrong_content_type",
+            Self::Encoded | Self::UnknownCoding => "wrong_encoding",
+            Self::NoSuchRobot(_) | Self::Store(Error::NotFound(_)) => "no_such_robot",
+            Self::NoSuchPath(_) => "no_such_path",
+            Self::MethodNotAllowed(_) => "method_not_allowed",
+            Self::Stale | Self::Store(Error::Stale(_) | Error::DefinitionStale) => "stale",
+            Self::Excluded => "excluded",
+            Self::ForeignOrigin => "foreign_origin",
+            Self::ForeignHost => "foreign_host",
+            Self::NotPermitted(AccessError::NoToken) => "no_token",
+            Self::NotPermitted(AccessError::UnknownToken) => "unknown_token",
+            Self::NotPermitted(AccessError::Insufficient(_)) => "not_permitted",
+            Self::Store(Error::DefinitionConflict { .. } | Error::NotRestored { .. }) => "conflict",
+            Self::Store(Error::ReadOnly(_)) => "read_only",
+            Self::Store(Error::DiskFull(_)) => "disk_full",
+            Self::Store(Error::RestartRequired(_)) => "restart_required",
+            Self::Store(Error::Unknown(_)) => "unknown_outcome",
+            Self::Store(Error::Unavailable(_)) | Self::TooManyConnections | Self::Unavailable => {
+                "unavailable"
+            }
+            Self::Store(Error::Rejected(_)) | Self::OfRobots(..) => "invalid",
+            Self::Store(Error::Store(_)) | Self::Internal => "internal",
+            Self::Import { cause, .. } => cause.code(),
         }
     }
 
@@ -237,6 +276,16 @@ impl Failure {
             _ => return None,
         };
         Some((name, HeaderValue::try_from(text).ok()?))
+    }
+}
+
+/// The code of an error about a violated rule.
+fn code_of(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Missing => "required",
+        Rule::Taken => "taken",
+        Rule::WrongKind => "wrong_kind",
+        Rule::Other => "invalid",
     }
 }
 

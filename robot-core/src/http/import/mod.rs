@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Filter, Pending},
-    model::{Definition, Violation},
+    model::{Definition, Message, Violation},
     transfer::{
         Columns, Format, ImportCounts, ImportError, OnConflict, Outcome, ProposedChange, ReadError,
         Records, Survey, import, import_atomically,
@@ -122,8 +122,8 @@ struct Report {
     /// The first failure of a record.
     first: Option<Failure>,
     /// The failure that ended the import, and its messages.
-    stop: Option<(Failure, Vec<String>)>,
-    messages: Vec<String>,
+    stop: Option<(Failure, Vec<Message>)>,
+    messages: Vec<Message>,
     /// The number of messages that are not in the reply.
     omitted: u64,
     has_name_conflict: bool,
@@ -196,7 +196,7 @@ impl Report {
                     changes: &[],
                 });
                 let cause = Failure::Malformed(Vec::new());
-                Err(failed(cause, vec![error.to_string()], data))
+                Err(failed(cause, vec![error.to_string().into()], data))
             }
         }
     }
@@ -234,8 +234,9 @@ impl Report {
         let is_of_content = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
         let is_stop = self.stop.is_none() && !is_of_content && !error.is_record_error();
         let failure = self.failure(error);
-        let messages = failure.messages().into_iter();
-        let messages = messages.map(|message| format!("{}: {message}", outcome.position));
+        let (position, line) = (outcome.position, outcome.position.line());
+        let messages = failure.errors().into_iter();
+        let messages = messages.map(|message| message.at(position, line));
         if is_stop {
             self.stop = Some((failure.clone(), messages.collect()));
             return;
@@ -283,17 +284,19 @@ impl Report {
         let has_counts = self.has_counts();
         if self.omitted > 0 {
             let omitted = self.omitted;
-            self.messages.push(format!("and {omitted} more messages"));
+            let text = format!("and {omitted} more messages");
+            self.messages.push(text.into());
         }
         let options = self.query.options;
         if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
             let hint = "To skip names that are taken, add on_conflict=skip to the query; to update \
                         their robots, on_conflict=replace";
-            self.messages.push(hint.to_owned());
+            self.messages.push(hint.into());
         }
         let tried = self.counts.tried;
         let is_anything_stored = tried.added + tried.replaced + tried.unchanged > 0;
         let mut messages = self.messages;
+        let texts = |messages: Vec<Message>| messages.iter().map(Message::to_string).collect();
         match (self.stop, self.first) {
             (Some((stop, reasons)), _) => {
                 messages.extend(reasons);
@@ -301,22 +304,24 @@ impl Report {
                     return Err(failed(stop, messages, None));
                 }
                 let advice = advice(&stop, &self.query, tried.added > 0);
-                messages.extend(advice.map(str::to_owned));
+                messages.extend(advice.map(Message::from));
                 Err(failed(stop, messages, render::raw(&self.counts)))
             }
             (None, Some(first)) if !is_anything_stored => Err(failed(first, messages, None)),
-            _ if behaviour.is_contract() => {
-                Ok(response::ok(envelope("OK", Some(self.counts), messages)))
-            }
+            _ if behaviour.is_contract() => Ok(response::ok(envelope(
+                "OK",
+                Some(self.counts),
+                texts(messages),
+            ))),
             _ => {
-                self.counts.messages = messages;
+                self.counts.messages = texts(messages);
                 Ok(response::ok(render::json(&self.counts)))
             }
         }
     }
 }
 
-fn failed(cause: Failure, messages: Vec<String>, data: Option<Box<RawValue>>) -> Failure {
+fn failed(cause: Failure, messages: Vec<Message>, data: Option<Box<RawValue>>) -> Failure {
     Failure::Import {
         cause: Box::new(cause),
         messages,
