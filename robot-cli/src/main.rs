@@ -77,12 +77,13 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let format = Format::among(&arguments.format);
     let is_table = format.unwrap_or_default() == Format::Table;
     let is_file = !is_table || matches!(arguments.command, Command::Export(_));
-    let standard = BufWriter::new(io::stdout().lock());
-    let mut output: Box<dyn Write> = if is_file && io::stdout().is_terminal() {
-        Box::new(Printable::new(standard))
-    } else {
-        Box::new(standard)
-    };
+    let mut output: Box<dyn Write> = Box::new(BufWriter::new(io::stdout().lock()));
+    if is_file && io::stdout().is_terminal() {
+        output = Box::new(Printable {
+            output,
+            line: Vec::new(),
+        });
+    }
     let mut context = Context {
         database: arguments.database,
         options: OpenOptions {

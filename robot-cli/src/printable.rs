@@ -32,38 +32,28 @@ fn is_unsafe(character: char) -> bool {
         )
 }
 
-/// Writer of CSV or JSON to a terminal, line by line. What [`printable`] escapes is escaped as in JSON.
+/// Writer of CSV or JSON to a terminal, line by line, each [`printable`].
+#[derive(Default)]
 pub(crate) struct Printable<W> {
-    output: W,
+    pub(crate) output: W,
     /// The begun line.
-    line: Vec<u8>,
-}
-
-impl<W: Write> Printable<W> {
-    pub(crate) fn new(output: W) -> Self {
-        let line = Vec::new();
-        Self { output, line }
-    }
+    pub(crate) line: Vec<u8>,
 }
 
 impl<W: Write> Write for Printable<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.line.extend_from_slice(part);
-            if let Some(line) = self.line.strip_suffix(b"\n") {
-                let line = String::from_utf8_lossy(line);
-                let escaped = line.chars().map(|character| match character {
-                    character if is_unsafe(character) => format!("\\u{:04x}", u32::from(character)),
-                    character => character.to_string(),
-                });
-                writeln!(self.output, "{}", escaped.collect::<String>())?;
-                self.line.clear();
+        self.line.extend_from_slice(bytes);
+        if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
+            let rest = self.line.split_off(end + 1);
+            for line in String::from_utf8_lossy(&self.line).lines() {
+                writeln!(self.output, "{}", printable(line))?;
             }
+            self.line = rest;
         }
         Ok(bytes.len())
     }
 
-    /// Every output ends with a line break.
+    // Every output ends with a line break.
     fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }
@@ -74,14 +64,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_on_a_terminal_have_escapes_of_json() {
-        let mut output = Vec::new();
+    fn files_on_a_terminal_are_printable() {
         let text = "a\u{1b}[31m,机\n\"\u{9b}2J\u{202e}\"\n";
-        let mut printable = Printable::new(&mut output);
+        let mut printable = Printable::<Vec<u8>>::default();
         text.bytes()
             .for_each(|byte| printable.write_all(&[byte]).unwrap());
-        let shown = "a\\u001b[31m,机\n\"\\u009b2J\\u202e\"\n";
-        assert_eq!(String::from_utf8(output).unwrap(), shown);
+        let shown = "a\\u{1b}[31m,机\n\"\\u{9b}2J\\u{202e}\"\n";
+        assert_eq!(String::from_utf8(printable.output).unwrap(), shown);
     }
 
     #[test]

@@ -52,11 +52,9 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let verb = ["Delete", "deleting"];
     let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
     if context.print_format() == Format::Table {
-        let lines = if is_named {
+        let lines = if is_named || deleted.is_empty() {
             let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
             lines.collect::<Vec<_>>().concat()
-        } else if deleted.is_empty() {
-            String::new()
         } else {
             format!("Deleted {}.\n", robot_count(deleted.len()))
         };

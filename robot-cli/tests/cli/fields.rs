@@ -316,7 +316,7 @@ fn update_and_delete_take_conditions() {
         "update --where maker=Exekias --set maker=Amasis --format csv",
         &[HEADER, &AMPHORA.replace("Exekias", "Amasis")].concat(),
     );
-    sandbox.prints("delete --where maker=Athens", "Deleted robot 1.\n");
+    sandbox.prints("delete --where maker=Athens", "Deleted 1 robot.\n");
     sandbox.prints(
         "update 2 --set maker=Exekias --format csv",
         &[HEADER, AMPHORA].concat(),

@@ -9,11 +9,8 @@ pub(crate) enum Ground {
     Local,
     /// The file is a mount itself. Files beside it are on another one.
     Itself,
-    /// A network file system, or one that a program provides.
-    Remote {
-        /// The type of the file system, such as `nfs4`.
-        file_system: String,
-    },
+    /// A network file system, or one that a program provides, of this type, such as `nfs4`.
+    Remote(String),
 }
 
 /// The beginnings of the types of remote file systems.
@@ -28,32 +25,21 @@ pub(crate) fn ground_of(file: &Path) -> Ground {
 }
 
 fn find(table: &str, file: &Path) -> Ground {
-    let mounts = table.lines().filter_map(parse);
+    // The place of each mount, with spaces, and the type of its file system.
+    let mounts = table.lines().filter_map(|line| {
+        let (mount, source) = line.split_once(" - ")?;
+        let point = mount.split(' ').nth(4)?.replace("\\040", " ");
+        Some((point, source.split(' ').next()?))
+    });
     let mounts = mounts.filter(|(point, _)| file.starts_with(point));
     // Of several mounts at one place, the last one is visible.
     match mounts.max_by_key(|(point, _)| point.len()) {
         Some((point, _)) if Path::new(&point) == file => Ground::Itself,
-        Some((_, kind)) if REMOTE.iter().any(|start| kind.starts_with(start)) => Ground::Remote {
-            file_system: kind.to_owned(),
-        },
+        Some((_, kind)) if REMOTE.iter().any(|start| kind.starts_with(start)) => {
+            Ground::Remote(kind.to_owned())
+        }
         _ => Ground::Local,
     }
-}
-
-/// The place of a mount, and the type of its file system.
-fn parse(line: &str) -> Option<(String, &str)> {
-    let (mount, source) = line.split_once(" - ")?;
-    let escaped = mount.split(' ').nth(4)?.to_owned();
-    let escapes = [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ];
-    let point = escapes
-        .iter()
-        .fold(escaped, |point, (code, text)| point.replace(code, text));
-    Some((point, source.split(' ').next()?))
 }
 
 #[cfg(test)]
@@ -73,9 +59,7 @@ no mount";
 
     #[test]
     fn longest_mount_point_decides() {
-        let remote = |kind: &str| Ground::Remote {
-            file_system: kind.to_owned(),
-        };
+        let remote = |kind: &str| Ground::Remote(kind.to_owned());
         for (file, expected) in [
             ("/robots.db", Ground::Local),
             ("/srv/robots.db", remote("nfs4")),

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use super::{
@@ -22,10 +23,7 @@ use crate::{
         Catalogue, CatalogueExt, Change, Condition, Cursor, Error, Filter, PageRequest, Pending,
         Sort,
     },
-    model::{
-        Definition, Field, Rejection, Robot, ValidChanges, Value, Violations, draft_json::Members,
-        excerpt,
-    },
+    model::{Definition, Field, Rejection, Robot, ValidChanges, Value, Violations},
     transfer::ATOMIC_LIMIT,
 };
 
@@ -36,66 +34,41 @@ const ATTEMPTS: usize = 5;
 /// The maximum number of ids that a message about several robots names.
 const NAMED: usize = 5;
 
-/// A body with ids.
+/// A body with ids. No field has an array as value, so that it is no patch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Selection<'a> {
-    /// The robots with one of the ids that meet the conditions of the query; `None` if the body has no ids.
-    filter: Option<Filter>,
-    changes: Option<&'a str>,
+    #[serde(borrow)]
+    ids: Vec<&'a RawValue>,
+    changes: Option<&'a RawValue>,
 }
 
-impl<'a> Selection<'a> {
-    /// Reads the ids of a body. No field has an array as value, so a member `ids` that is an array has no other meaning.
-    fn read(call: &Call<'_>, body: &'a [u8], mut filter: Filter) -> Result<Self, Failure> {
-        let members = Members::parse(&call.definition, body, call.subject());
-        let members = members.map_err(Failure::Malformed)?;
-        let changes = members.get("changes");
-        let Some(ids) = members.get("ids").filter(|ids| ids.starts_with('[')) else {
-            return Ok(Self {
-                filter: None,
-                changes,
-            });
-        };
-        let mut names = members.0.iter().map(|(name, _)| &**name);
-        if let Some(other) = names.find(|name| !["ids", "changes"].contains(name)) {
-            let other = excerpt(other);
-            let message = format!("The body has '{other}'; with ids, it has changes alone");
-            return Err(Failure::malformed(message));
-        }
-        let ids: Vec<&RawValue> = serde_json::from_str(ids).unwrap_or_default();
-        let limit = Condition::ID.value_limit();
-        if !(1..=limit).contains(&ids.len()) || call.arguments.text("id").is_some() {
-            let message = format!("ids must have 1 to {limit} ids; the query has none then");
-            return Err(Failure::malformed(message));
-        }
-        for id in ids {
-            let id = Condition::ID.parse(id.get().trim_matches('"'));
-            let id = id.map_err(Failure::malformed)?.map(Value::into_owned);
-            filter = filter.and(Condition::ID, id);
-        }
-        Ok(Self {
-            filter: Some(filter),
-            changes,
-        })
+/// The robots that meet the conditions of the query and, if there is a selection, have one of its ids.
+fn selected(call: &Call<'_>, selection: Option<&Selection<'_>>) -> Result<Filter, Failure> {
+    let filter = filter(&call.arguments, &call.definition)?;
+    let Some(Selection { ids, .. }) = selection else {
+        return Ok(filter);
+    };
+    let limit = Condition::ID.value_limit();
+    if !(1..=limit).contains(&ids.len()) || call.arguments.text("id").is_some() {
+        let message = format!("ids must have 1 to {limit} ids, and the query none");
+        return Err(Failure::malformed(message));
     }
+    ids.iter().try_fold(filter, |filter, id| {
+        let id = Condition::ID.parse(id.get().trim_matches('"'));
+        Ok(filter.and(Condition::ID, id.map_err(Failure::malformed)?))
+    })
 }
 
 /// `DELETE /v1/robots`.
 pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Started {
-    let filter = filter(&call.arguments, &call.definition)?;
-    let filter = if body.is_empty() {
-        filter
-    } else {
-        let Selection { filter, changes } = Selection::read(call, body, filter)?;
-        match (filter, changes) {
-            (Some(filter), None) => filter,
-            _ => {
-                return Err(Failure::malformed(
-                    "The body must be empty, or have the ids of the robots alone, such as {\"ids\":[\"1\"]}",
-                ));
-            }
-        }
-    };
-    start(call, filter, |robots| {
+    let selection: Option<Selection<'_>> = serde_json::from_slice(body).ok();
+    let selection = selection.filter(|selection| selection.changes.is_none());
+    if selection.is_none() && !body.is_empty() {
+        let message = "The body must be empty, or have the ids of robots alone: {\"ids\":[\"1\"]}";
+        return Err(Failure::malformed(message));
+    }
+    start(call, selected(call, selection.as_ref())?, |robots| {
         let deletes = robots.iter();
         Ok(deletes
             .map(|robot| Change::Delete(robot.id(), Some(robot.revision())))
@@ -107,18 +80,11 @@ pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
     let definition = Arc::clone(&call.definition);
-    let filter = filter(&call.arguments, &definition)?;
-    let (filter, changes) = match Selection::read(call, body, filter.clone())? {
-        Selection {
-            filter: Some(filter),
-            changes,
-        } => {
-            let changes = changes
-                .ok_or_else(|| Failure::malformed("With ids, the body must have changes"))?;
-            (filter, read_patch(call, changes.as_bytes())?)
-        }
-        _ => (filter, read_patch(call, body)?),
-    };
+    let selection: Option<Selection<'_>> = serde_json::from_slice(body).ok();
+    let selected_changes = selection.as_ref().and_then(|selection| selection.changes);
+    let filter = selected(call, selection.as_ref())?;
+    let patch = selected_changes.map_or(body, |changes| changes.get().as_bytes());
+    let changes = read_patch(call, patch)?;
     let catalogue = Arc::clone(&call.service.catalogue);
     start(call, filter, move |robots| {
         let changes = check(&*catalogue, &definition, robots, changes.clone())?;

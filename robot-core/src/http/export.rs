@@ -10,7 +10,7 @@ use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use super::{
     failure::Failure,
     list::{self, ListWriter},
-    query::{fields, filter, sort},
+    query::{fields, filter},
     render::envelope,
     response,
     route::{Call, Started},
@@ -41,7 +41,8 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     writer.is_for_spreadsheets = is_for_spreadsheets;
     let filter = filter(arguments, definition)?;
     // A robot may move in any other order while the file is written.
-    let sort = sort(arguments, definition)?.unwrap_or(Sort::BY_ID);
+    let sort = arguments.parse("sort", |text| Sort::parse(text, definition))?;
+    let sort = sort.unwrap_or(Sort::BY_ID);
     let pages = Pages::new(Arc::clone(&call.service.catalogue), filter).sorted(sort);
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {

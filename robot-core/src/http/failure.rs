@@ -225,36 +225,28 @@ impl Failure {
     /// What happened, for programs: the code of errors that have no other one.
     fn code(&self) -> &'static str {
         match self {
-            Self::Malformed(_) => "malformed",
-            Self::Body(BodyError::Incomplete) => "incomplete",
-            Self::Body(BodyError::TooSlow) => "timeout",
-            Self::Body(BodyError::TooLarge)
-            | Self::ImportTooLarge(_)
-            | Self::TooMany(_)
-            | Self::HeadTooLarge => "too_large",
-            Self::NotAPatch => "wrong_content_type",
-            Self::Encoded | Self::UnknownCoding => "wrong_encoding",
-            Self::NoSuchRobot(_) | Self::Store(Error::NotFound(_)) => "no_such_robot",
-            Self::NoSuchPath(_) => "no_such_path",
-            Self::MethodNotAllowed(_) => "method_not_allowed",
-            Self::Stale | Self::Store(Error::Stale(_) | Error::DefinitionStale) => "stale",
-            Self::Excluded => "excluded",
-            Self::ForeignOrigin => "foreign_origin",
-            Self::ForeignHost => "foreign_host",
-            Self::NotPermitted(AccessError::NoToken) => "no_token",
-            Self::NotPermitted(AccessError::UnknownToken) => "unknown_token",
-            Self::NotPermitted(AccessError::Insufficient(_)) => "not_permitted",
-            Self::Store(Error::DefinitionConflict { .. } | Error::NotRestored { .. }) => "conflict",
+            Self::Import { cause, .. } => cause.code(),
+            Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) => "no_such_robot",
             Self::Store(Error::ReadOnly(_)) => "read_only",
             Self::Store(Error::DiskFull(_)) => "disk_full",
             Self::Store(Error::RestartRequired(_)) => "restart_required",
             Self::Store(Error::Unknown(_)) => "unknown_outcome",
-            Self::Store(Error::Unavailable(_)) | Self::TooManyConnections | Self::Unavailable => {
-                "unavailable"
-            }
-            Self::Store(Error::Rejected(_)) | Self::OfRobots(..) => "invalid",
-            Self::Store(Error::Store(_)) | Self::Internal => "internal",
-            Self::Import { cause, .. } => cause.code(),
+            _ => match self.status(Behaviour::C).as_u16() {
+                400 => "malformed",
+                401 => "no_token",
+                403 => "not_permitted",
+                404 => "no_such_path",
+                405 => "method_not_allowed",
+                408 => "timeout",
+                409 | 422 => "conflict",
+                412 => "stale",
+                413 | 431 => "too_large",
+                415 => "wrong_content_type",
+                421 => "foreign_host",
+                501 => "wrong_encoding",
+                503 => "unavailable",
+                _ => "internal",
+            },
         }
     }
 

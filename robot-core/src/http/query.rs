@@ -73,14 +73,6 @@ pub(super) fn fields(
     arguments.parse("fields", |names| definition.list(names))
 }
 
-/// The order that a query names.
-pub(super) fn sort(
-    arguments: &Arguments,
-    definition: &Definition,
-) -> Result<Option<Sort>, Failure> {
-    arguments.parse("sort", |text| Sort::parse(text, definition))
-}
-
 /// The fields of a robot in a reply: by default those of the contract, and all at `/v1`.
 pub(super) fn view(
     named: Option<Vec<Field>>,
@@ -142,7 +134,7 @@ impl ListQuery {
             field: definition.field(Field::NAME.name()).unwrap_or(Field::NAME),
             ..Sort::default()
         };
-        let given = sort(arguments, definition)?;
+        let given = arguments.parse("sort", |text| Sort::parse(text, definition))?;
         let sort = given.unwrap_or(by_name);
         let cursor = arguments.parse("cursor", |text| Cursor::parse(text, definition))?;
         let cursor = match (arguments.text("after"), cursor) {

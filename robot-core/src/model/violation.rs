@@ -87,7 +87,7 @@ impl Violation {
     }
 
     /// A required field has no value.
-    pub(super) fn missing(field: Field) -> Self {
+    pub(crate) fn missing(field: Field) -> Self {
         Self {
             rule: Rule::Missing,
             ..Self::new(field.name(), format!("{field} is required"))

@@ -25,16 +25,6 @@ pub enum Position {
     All,
 }
 
-impl Position {
-    /// The line, if it identifies the record.
-    pub(crate) fn line(self) -> Option<u64> {
-        match self {
-            Self::Line(line) => Some(line),
-            Self::Record(_) | Self::All => None,
-        }
-    }
-}
-
 impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

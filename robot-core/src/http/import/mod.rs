@@ -30,8 +30,8 @@ use crate::{
     catalogue::{Catalogue, Error, Filter, Pending},
     model::{Definition, Message, Violation},
     transfer::{
-        Columns, Format, ImportCounts, ImportError, OnConflict, Outcome, ProposedChange, ReadError,
-        Records, Survey, import, import_atomically,
+        Columns, Format, ImportCounts, ImportError, OnConflict, Outcome, Position, ProposedChange,
+        ReadError, Records, Survey, import, import_atomically,
     },
 };
 
@@ -234,7 +234,11 @@ impl Report {
         let is_of_content = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
         let is_stop = self.stop.is_none() && !is_of_content && !error.is_record_error();
         let failure = self.failure(error);
-        let (position, line) = (outcome.position, outcome.position.line());
+        let position = outcome.position;
+        let line = match position {
+            Position::Line(line) => Some(line),
+            _ => None,
+        };
         let messages = failure.errors().into_iter();
         let messages = messages.map(|message| message.at(position, line));
         if is_stop {

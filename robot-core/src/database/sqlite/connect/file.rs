@@ -67,10 +67,9 @@ impl DatabaseFile {
     pub(crate) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let file = Self::named(url, options)?;
         if !file.is_read_only && ground_of(&file.resolved) == Ground::Itself {
-            return Err(file.unusable(
-                "it is a mount of its own, so that its WAL would be outside of it, and lost with a container".into(),
-                "mount the folder of the file instead",
-            ));
+            let cause =
+                "it is a mount itself, outside of which its WAL would be lost with a container";
+            return Err(file.unusable(cause.into(), "mount its folder instead"));
         }
         Ok(file)
     }
@@ -89,12 +88,10 @@ impl DatabaseFile {
             slow_statement: options.slow_statement,
         };
         file.must_be_a_database()?;
-        if let Ground::Remote { file_system } = ground_of(&file.resolved) {
+        if let Ground::Remote(kind) = ground_of(&file.resolved) {
+            let name = file.name();
             tracing::warn!(
-                "the database {} is on a remote file system ({file_system}), where locks and memory that is shared \
-                 by programs may fail, so that robots may be lost; move it to a disk of this machine, or use a database \
-                 server",
-                file.name()
+                "the database {name} is on a remote file system ({kind}), where robots may be lost; use a local disk or a database server"
             );
         }
         Ok(file)
