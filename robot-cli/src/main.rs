@@ -25,7 +25,7 @@ mod terminal;
 
 use std::{
     env,
-    io::{self, BufWriter},
+    io::{self, BufWriter, IsTerminal, Write},
     path::Path,
     process::ExitCode,
     time::Duration,
@@ -36,8 +36,10 @@ use robot_core::OpenOptions;
 
 use crate::{
     arguments::Arguments,
+    commands::Command,
     context::{Context, Format},
     failure::Failure,
+    printable::Printable,
 };
 
 fn main() -> ExitCode {
@@ -72,14 +74,23 @@ fn parse() -> Result<ArgMatches, clap::Error> {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let arguments = Arguments::from_arg_matches(matches)?;
     terminal::set_color(arguments.color);
-    let mut output = BufWriter::new(io::stdout().lock());
+    let format = Format::among(&arguments.format);
+    let is_table = format.unwrap_or_default() == Format::Table;
+    let is_file = !is_table || matches!(arguments.command, Command::Export(_));
+    let mut output: Box<dyn Write> = Box::new(BufWriter::new(io::stdout().lock()));
+    if is_file && io::stdout().is_terminal() {
+        output = Box::new(Printable {
+            output,
+            line: Vec::new(),
+        });
+    }
     let mut context = Context {
         database: arguments.database,
         options: OpenOptions {
             timeout: Duration::from_secs(arguments.timeout),
             ..OpenOptions::default()
         },
-        format: Format::among(&arguments.format),
+        format,
         output: &mut output,
     };
     let context = &mut context;

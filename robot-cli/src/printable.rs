@@ -1,6 +1,9 @@
 //! Escapes for text from users, so that a stored name can't control the terminal.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 /// The text with control characters, line separators and bidirectional controls escaped as in Rust
 /// (`\n`, `\u{1b}`). Backslashes stay: the result is for people, not for parsers.
@@ -29,9 +32,46 @@ fn is_unsafe(character: char) -> bool {
         )
 }
 
+/// Writer of CSV or JSON to a terminal, line by line, each [`printable`].
+#[derive(Default)]
+pub(crate) struct Printable<W> {
+    pub(crate) output: W,
+    /// The begun line.
+    pub(crate) line: Vec<u8>,
+}
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend_from_slice(bytes);
+        if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
+            let rest = self.line.split_off(end + 1);
+            for line in String::from_utf8_lossy(&self.line).lines() {
+                writeln!(self.output, "{}", printable(line))?;
+            }
+            self.line = rest;
+        }
+        Ok(bytes.len())
+    }
+
+    // Every output ends with a line break.
+    fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_on_a_terminal_are_printable() {
+        let text = "a\u{1b}[31m,机\n\"\u{9b}2J\u{202e}\"\n";
+        let mut printable = Printable::<Vec<u8>>::default();
+        text.bytes()
+            .for_each(|byte| printable.write_all(&[byte]).unwrap());
+        let shown = "a\\u{1b}[31m,机\n\"\\u{9b}2J\\u{202e}\"\n";
+        assert_eq!(String::from_utf8(printable.output).unwrap(), shown);
+    }
 
     #[test]
     fn control_characters_are_escaped() {

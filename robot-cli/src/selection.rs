@@ -177,16 +177,14 @@ pub(crate) struct OrderArgs {
     #[arg(
         long,
         help = format!(
-            "Order: {}, or another field; with a hyphen, the greatest is first",
+            "Order: {}, or another field; with a hyphen, the greatest is first [default: name, for exports id]",
             Sort::names(Definition::built_in())
         ),
         help_heading = HEADING,
         value_name = "ORDER",
-        default_value = "name",
-        hide_default_value = true,
         allow_hyphen_values = true
     )]
-    sort: String,
+    sort: Option<String>,
 
     /// The maximum number of robots
     #[arg(long, help_heading = HEADING, value_name = "NUMBER")]
@@ -197,18 +195,20 @@ pub(crate) struct OrderArgs {
 const PAGE_SIZE: usize = 1000;
 
 impl OrderArgs {
-    /// The robots of a filter, in the order and up to the number.
+    /// The robots of a filter, up to the number, and in the order or, without one, the given one.
     pub(crate) fn pages(
         &self,
         catalogue: Arc<dyn Catalogue>,
         filter: Filter,
+        otherwise: &str,
     ) -> Result<impl Iterator<Item = robot_core::Result<Vec<Robot>>> + use<>, Failure> {
         let definition = catalogue.definition();
-        let sort = Sort::parse(&self.sort, &definition).map_err(|_| {
+        let sort = self.sort.as_deref().unwrap_or(otherwise);
+        let sort = Sort::parse(sort, &definition).map_err(|_| {
             let sortable = definition.sortable().map(Field::name);
-            let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
+            let hint = did_you_mean(sort.trim_start_matches('-'), sortable);
             let message = format!("the order is {}{hint}", Sort::names(&definition));
-            invalid("sort", &self.sort, message)
+            invalid("sort", sort, message)
         })?;
         let limit = self.limit.unwrap_or(usize::MAX);
         let size = limit.clamp(1, PAGE_SIZE);
@@ -256,7 +256,7 @@ impl SelectionArgs {
             return context.print(&format!("{count}\n"), Failure::output);
         }
         let hint = Some(hint).filter(|_| self.order.limit != Some(0));
-        let pages = self.order.pages(catalogue, filter)?;
+        let pages = self.order.pages(catalogue, filter, Field::NAME.name())?;
         context.print_pages(pages, &columns, hint)
     }
 }

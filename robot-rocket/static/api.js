@@ -8,8 +8,8 @@ import { filterWithText } from "./view.js";
 /** An error answer of the service, with its messages, and the keys of the members that they are about. */
 export class ApiError extends Error {
   constructor(answer, value) {
-    const unknown = [{ message: `The server answered ${answer.status}.` }];
-    const errors = Array.isArray(value?.errors) ? value.errors : unknown;
+    const unknown = answer.status === 413 ? TOO_LARGE : `The server answered ${answer.status}.`;
+    const errors = Array.isArray(value?.errors) ? value.errors : [{ message: unknown }];
     super(errors.map(({ message }) => message).join(" "));
     this.status = answer.status;
     this.messages = errors.map(({ message }) => message);
@@ -18,6 +18,11 @@ export class ApiError extends Error {
     this.isTransient = isTransient(answer);
   }
 }
+
+/** What a 413 means that is not of the service. */
+const TOO_LARGE =
+  "A proxy before the server permits no request of this size. Its operator can permit larger ones, " +
+  "in nginx with client_max_body_size; or send less at a time.";
 
 /** No answer: it is unknown whether a change was made. */
 export class NoAnswer extends Error {
@@ -81,17 +86,20 @@ export function namesakes(name) {
   return foundBy([["name", name]]);
 }
 
+/** The number of ids in an address, so that the address is shorter than proxies permit (8 KB in nginx). */
+const IDS = 200;
+
 /** Those of some robots that there still are, as they are stored now. */
-export function current(robots) {
-  return foundBy(idsOf(robots));
+export async function current(robots) {
+  const starts = Array.from({ length: Math.ceil(robots.length / IDS) }, (_, index) => index * IDS);
+  const parts = starts.map((start) => foundBy(robots.slice(start, start + IDS).map(({ id }) => ["id", id])));
+  return (await Promise.all(parts)).flat();
 }
 
 async function foundBy(conditions) {
   const parameters = new URLSearchParams([["limit", LIMIT], ...conditions]);
   return robotsOf((await send("GET", `${ROBOTS}?${parameters}`)).value);
 }
-
-const idsOf = (robots) => robots.map(({ id }) => ["id", id]);
 
 /** The robot with this id. Without one, the status of the error is 404. */
 export async function get(id) {
@@ -146,15 +154,15 @@ async function store(method, path, draft, revision) {
 
 /** Changes some values of all robots, or of none. Returns their number. */
 export function changeAll(robots, values) {
-  return forAll("PATCH", robots, { body: bodyOf(values), type: "application/merge-patch+json" });
+  return forAll("PATCH", robots, `,"changes":${bodyOf(values)}`);
 }
 
 /** Deletes all robots, or none. Returns their number. */
 export const removeAll = (robots) => forAll("DELETE", robots);
 
-async function forAll(method, robots, options) {
-  const target = `${ROBOTS}?${new URLSearchParams(idsOf(robots))}`;
-  return Number((await send(method, target, options)).value.count);
+async function forAll(method, robots, changes = "") {
+  const body = `{"ids":${JSON.stringify(robots.map(({ id }) => id))}${changes}}`;
+  return Number((await send(method, ROBOTS, { body })).value.count);
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */

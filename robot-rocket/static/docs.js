@@ -31,10 +31,13 @@ const table = (caption, headings, rows) =>
 
 const code = (text) => element("code", {}, text);
 
+/** All paths, those of `/v1` first. */
+const paths = () => Object.entries(api.paths).sort(([one], [other]) => other.startsWith("/v1") - one.startsWith("/v1"));
+
 function about() {
   const { title, version, description } = api.info;
   const paragraphs = description.split("\n\n").map((text) => element("p", {}, ...phrase(text)));
-  const links = Object.entries(api.paths).flatMap(([path, item]) =>
+  const links = paths().flatMap(([path, item]) =>
     listed(item).map(([method, { operationId, summary }]) =>
       element("li", {}, element("a", { href: `#${operationId}` }, summary), " ", code(`${method.toUpperCase()} ${path}`)),
     ),
@@ -115,7 +118,7 @@ function operations() {
   const derived =
     "HEAD works wherever GET does, with the same headers and no body. OPTIONS returns 204 with the methods " +
     "of the path in Allow.";
-  const articles = Object.entries(api.paths).flatMap(([path, item]) =>
+  const articles = paths().flatMap(([path, item]) =>
     listed(item).map(([method, operation]) => operationOf(path, item, method, operation)),
   );
   byId("operations").append(element("h2", {}, "Operations"), element("p", {}, derived), ...articles);

@@ -7,6 +7,7 @@ use crate::{
     context::{Context, Format},
     failure::Failure,
     fields::{IdArgument, parse_id},
+    progress::robot_count,
     selection::TextFilterArgs,
     targets::{Targets, check_choice},
     terminal::ConfirmationArgs,
@@ -51,8 +52,12 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let verb = ["Delete", "deleting"];
     let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
     if context.print_format() == Format::Table {
-        let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
-        let lines = lines.collect::<Vec<_>>().concat();
+        let lines = if is_named || deleted.is_empty() {
+            let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
+            lines.collect::<Vec<_>>().concat()
+        } else {
+            format!("Deleted {}.\n", robot_count(deleted.len()))
+        };
         failures.extend(context.print(&lines, Failure::change_not_shown).err());
     }
     Failure::combine(failures)

@@ -19,7 +19,7 @@ use crate::{
 };
 use clap::Args;
 use robot_core::{
-    Existing, OutputError, OutputFile, Robot, StoreFiles,
+    Existing, Field, OutputError, OutputFile, Robot, StoreFiles,
     transfer::{self, RobotWriter},
 };
 
@@ -39,7 +39,7 @@ pub(crate) struct ExportArgs {
     order: OrderArgs,
 
     /// Fields in this order; an import requires name, type and year, unless the definition says
-    /// otherwise [default: all but the revision]
+    /// otherwise [default: all]
     #[arg(long, value_name = "FIELDS")]
     fields: Option<String>,
 
@@ -48,6 +48,9 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     spreadsheet: bool,
 }
+
+/// The value of `--fields` for all fields.
+const ALL_FIELDS: &str = "*";
 
 const EXAMPLES: &str = include_str!("../help/export.txt");
 
@@ -67,13 +70,14 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     }
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
-    let columns = Columns::parse(args.fields.as_deref(), &definition)?;
+    let fields = args.fields.as_deref().unwrap_or(ALL_FIELDS);
+    let columns = Columns::parse(Some(fields), &definition)?;
     let filter = args.filter.filter(&definition)?;
     let mut writer = RobotWriter::new(format, columns.fields);
     writer.is_for_spreadsheets = args.spreadsheet;
     let is_shown = place == Place::Standard && io::stdout().is_terminal();
     let export = Export {
-        pages: Box::new(args.order.pages(catalogue, filter)?),
+        pages: Box::new(args.order.pages(catalogue, filter, Field::ID.name())?),
         writer,
         progress: (!is_shown).then(|| Progress::new(None, "exporting")),
     };

@@ -76,7 +76,7 @@ pub(crate) enum Command {
     /// Copy a catalogue to another store, with all ids
     ///
     /// The target must be empty. Afterwards both catalogues are read again and compared by their number of
-    /// robots and a checksum: the SHA-256 of the output of "list --format ndjson". Stop all writers of the
+    /// robots and a checksum: the SHA-256 of the output of "list --sort id --format ndjson". Stop all writers of the
     /// source first. A definition of fields is copied, too. New robots in the target get ids that were never
     /// used in the source. The options --from and --to replace --database.
     Copy(copy::CopyArgs),

@@ -53,7 +53,7 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
         "Token of the client, which may {actions} (store it now, it is not shown again):\n  \
          {text}\n\n\
          The client sends it in a header:\n  \
-         curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/api/robots\n\n\
+         curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/v1/robots\n\n\
          Environment of the server (separate several tokens by commas):\n  \
          ROCKET_API_TOKENS={token}\n\
          or its Rocket.toml, under [default]:\n  \

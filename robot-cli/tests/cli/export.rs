@@ -20,16 +20,17 @@ fn files(sandbox: &Sandbox) -> Vec<String> {
 #[test]
 fn export_to_stdout_is_ndjson_by_default() {
     let sandbox = Sandbox::with_three_robots();
-    let ndjson = "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n";
+    let ndjson =
+        "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996,\"revision\":1}\n";
     sandbox.prints("export --containing ende", ndjson);
     sandbox.prints("export - --containing=ende", ndjson);
     for format in ["csv", "json", "ndjson"] {
-        let list = sandbox.stdout(&format!("list --format {format}"));
+        let list = sandbox.stdout(&format!("list --format {format} --sort id --fields *"));
         sandbox.prints(&format!("export --format {format}"), &list);
     }
     sandbox.prints(
         "export --fields=year,name --format csv",
-        "year,name\n2996,Bender\n0,HAL 9000\n1977,R2-D2\n",
+        "year,name\n1977,R2-D2\n2996,Bender\n0,HAL 9000\n",
     );
     sandbox.prints(
         "export --fields=year,name --format json --type=droid",
@@ -77,8 +78,7 @@ fn export_replaces_the_target_of_a_link() {
     let path = |name: &str| sandbox.path().join(name);
     fs::set_permissions(path("real.csv"), fs::Permissions::from_mode(0o640)).unwrap();
     symlink("real.csv", path("link.csv")).unwrap();
-    let rows =
-        "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n";
+    let rows = "id,name,type,year,revision\n1,R2-D2,droid,1977,1\n2,Bender,mechanical,2996,1\n3,HAL 9000,virtual,0,1\n";
     sandbox.prints("export link.csv", "Exported 3 robots to link.csv.\n");
     assert_eq!(sandbox.read("real.csv"), rows);
     let mode = fs::metadata(path("real.csv")).unwrap().permissions().mode();

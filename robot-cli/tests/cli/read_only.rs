@@ -18,6 +18,9 @@ const NOBODY: u32 = 65534;
 const ROWS: &str = "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n\
                     1,R2-D2,droid,1977\n";
 
+const EXPORTED: &str = "id,name,type,year,revision\n1,R2-D2,droid,1977,1\n\
+                        2,Bender,mechanical,2996,1\n3,HAL 9000,virtual,0,1\n";
+
 /// A catalogue with three robots, and the program as a user to whom permissions apply: not as root.
 struct ReadOnly {
     sandbox: Sandbox,
@@ -124,7 +127,7 @@ fn read_only_catalogue_is_read_by_all_commands() {
     database.prints("get 1 --format=csv", row);
     database.prints("export a.csv", "Exported 3 robots to a.csv.\n");
     let exported = fs::read_to_string(database.elsewhere.path().join("a.csv")).unwrap();
-    assert_eq!(exported, ROWS);
+    assert_eq!(exported, EXPORTED);
     contains(&database.run("backup b.db").0, &["Backed up 3 robots"]);
     database.prints("list --format=csv --database=sqlite://b.db", ROWS);
     let from = database.sandbox.path().join("robots.db");

@@ -1,6 +1,8 @@
 //! Files: their identity, those that belong to a store, and those that are written.
 
 pub(crate) mod identity;
+#[cfg(feature = "sqlite")]
+pub(crate) mod mount;
 #[cfg(any(feature = "sqlite", feature = "transfer"))]
 pub(crate) mod output;
 pub(crate) mod path;

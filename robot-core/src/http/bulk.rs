@@ -1,11 +1,14 @@
 //! `PATCH` and `DELETE` of `/v1/robots`: a change of all robots that meet conditions, or of none.
 //!
+//! A body `{"ids": […], "changes": {…}}` has ids as a further condition: more than an address may have.
+//!
 //! The robots are read, and changed together under the condition that they still have the revisions that were
 //! read. Otherwise they are read again.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
 
 use super::{
     conditions::Conditions,
@@ -16,7 +19,10 @@ use super::{
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, PageRequest, Pending, Sort},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Condition, Cursor, Error, Filter, PageRequest, Pending,
+        Sort,
+    },
     model::{Definition, Field, Rejection, Robot, ValidChanges, Value, Violations},
     transfer::ATOMIC_LIMIT,
 };
@@ -28,9 +34,41 @@ const ATTEMPTS: usize = 5;
 /// The maximum number of ids that a message about several robots names.
 const NAMED: usize = 5;
 
+/// A body with ids. No field has an array as value, so that it is no patch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Selection<'a> {
+    #[serde(borrow)]
+    ids: Vec<&'a RawValue>,
+    changes: Option<&'a RawValue>,
+}
+
+/// The robots that meet the conditions of the query and, if there is a selection, have one of its ids.
+fn selected(call: &Call<'_>, selection: Option<&Selection<'_>>) -> Result<Filter, Failure> {
+    let filter = filter(&call.arguments, &call.definition)?;
+    let Some(Selection { ids, .. }) = selection else {
+        return Ok(filter);
+    };
+    let limit = Condition::ID.value_limit();
+    if !(1..=limit).contains(&ids.len()) || call.arguments.text("id").is_some() {
+        let message = format!("ids must have 1 to {limit} ids, and the query none");
+        return Err(Failure::malformed(message));
+    }
+    ids.iter().try_fold(filter, |filter, id| {
+        let id = Condition::ID.parse(id.get().trim_matches('"'));
+        Ok(filter.and(Condition::ID, id.map_err(Failure::malformed)?))
+    })
+}
+
 /// `DELETE /v1/robots`.
-pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
-    start(call, |robots| {
+pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Started {
+    let selection: Option<Selection<'_>> = serde_json::from_slice(body).ok();
+    let selection = selection.filter(|selection| selection.changes.is_none());
+    if selection.is_none() && !body.is_empty() {
+        let message = "The body must be empty, or have the ids of robots alone: {\"ids\":[\"1\"]}";
+        return Err(Failure::malformed(message));
+    }
+    start(call, selected(call, selection.as_ref())?, |robots| {
         let deletes = robots.iter();
         Ok(deletes
             .map(|robot| Change::Delete(robot.id(), Some(robot.revision())))
@@ -42,9 +80,13 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
     let definition = Arc::clone(&call.definition);
-    let changes = read_patch(call, body)?;
+    let selection: Option<Selection<'_>> = serde_json::from_slice(body).ok();
+    let selected_changes = selection.as_ref().and_then(|selection| selection.changes);
+    let filter = selected(call, selection.as_ref())?;
+    let patch = selected_changes.map_or(body, |changes| changes.get().as_bytes());
+    let changes = read_patch(call, patch)?;
     let catalogue = Arc::clone(&call.service.catalogue);
-    start(call, move |robots| {
+    start(call, filter, move |robots| {
         let changes = check(&*catalogue, &definition, robots, changes.clone())?;
         let changed = robots.iter().filter(|_| !changes.is_empty());
         Ok(changed
@@ -56,9 +98,9 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 /// Reads the robots and makes the changes that `plan` returns for them.
 fn start(
     call: &Call<'_>,
+    filter: Filter,
     plan: impl Fn(&[Robot]) -> Result<Vec<Change>, Failure> + Send + 'static,
 ) -> Started {
-    let filter = filter(&call.arguments, &call.definition)?;
     let is_dry_run = call.arguments.flag("dry_run")?;
     if filter.is_met_by_all() {
         return Err(Failure::malformed(
@@ -96,8 +138,9 @@ fn start(
             };
             match applied {
                 Ok(_) => {
-                    let count = json!({ "count": robots.len() });
-                    return Ok(response::ok(render::json(&count)));
+                    let ids: Vec<_> = robots.iter().map(Robot::id).collect();
+                    let done = json!({ "count": ids.len(), "ids": ids });
+                    return Ok(response::ok(render::json(&done)));
                 }
                 Err(Error::Stale(_) | Error::NotFound(_)) => {}
                 Err(Error::Rejected(violations)) => return Err(of_robots(violations, &robots)),

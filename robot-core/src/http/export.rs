@@ -16,7 +16,7 @@ use super::{
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Pages, Pending},
+    catalogue::{Catalogue, Pages, Pending, Sort},
     model::Robot,
     transfer::{Format, ROWS, RobotWriter},
 };
@@ -28,13 +28,23 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     if is_for_spreadsheets && format != Format::Csv {
         return Err(Failure::malformed("spreadsheet=true needs format=csv"));
     }
-    let fields = fields(arguments, definition)?;
-    let fields = fields.unwrap_or_else(|| definition.default_fields().to_vec());
+    let fields = fields(arguments, definition)?.unwrap_or_else(|| {
+        let is_contract = call.context.behaviour.is_contract();
+        let fields = if is_contract {
+            definition.default_fields()
+        } else {
+            definition.all()
+        };
+        fields.to_vec()
+    });
     let mut writer = RobotWriter::new(format, fields);
     writer.is_for_spreadsheets = is_for_spreadsheets;
     let filter = filter(arguments, definition)?;
+    // A robot may move in any other order while the file is written.
+    let sort = arguments.parse("sort", |text| Sort::parse(text, definition))?;
+    let sort = sort.unwrap_or(Sort::BY_ID);
     let limited = (format == Format::Xlsx).then(|| filter.clone());
-    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter);
+    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter).sorted(sort);
     let catalogue = Arc::clone(&call.service.catalogue);
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {

@@ -81,12 +81,12 @@ pub enum Failure {
     #[error("{0}{1}")]
     OfRobots(Violations, String),
     /// An import failed.
-    #[error("{}", messages.join("\n"))]
+    #[error("{}", Message::joined(messages, "\n"))]
     Import {
         /// The failure that determines the status.
         cause: Box<Failure>,
         /// The messages of all failures.
-        messages: Vec<String>,
+        messages: Vec<Message>,
         /// What was done, in JSON, unless nothing was.
         data: Option<Box<RawValue>>,
     },
@@ -203,19 +203,50 @@ impl Failure {
         self.errors().iter().map(ToString::to_string).collect()
     }
 
-    /// The messages, with the fields that they are about.
+    /// The messages, with their codes and the fields that they are about.
     pub(super) fn errors(&self) -> Vec<Message> {
         let about = |violations: &Violations, end: &str| {
-            let message =
-                |one: &Violation| Message::about(one.field().to_owned(), format!("{one}{end}"));
+            let message = |one: &Violation| {
+                let message = Message::about(one.field().to_owned(), format!("{one}{end}"));
+                message.with_code(code_of(one.rule()))
+            };
             violations.iter().map(message).collect()
         };
-        match self {
+        let messages: Vec<_> = match self {
             Self::Store(Error::Rejected(violations)) => about(violations, ""),
             Self::OfRobots(violations, robots) => about(violations, robots),
-            Self::Malformed(messages) => messages.clone(),
-            Self::Import { messages, .. } => messages.iter().cloned().map(Message::from).collect(),
+            Self::Malformed(messages) | Self::Import { messages, .. } => messages.clone(),
             failure => vec![failure.to_string().into()],
+        };
+        let with_code = |message: Message| message.with_code(self.code());
+        messages.into_iter().map(with_code).collect()
+    }
+
+    /// What happened, for programs: the code of errors that have no other one.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Import { cause, .. } => cause.code(),
+            Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) => "no_such_robot",
+            Self::Store(Error::ReadOnly(_)) => "read_only",
+            Self::Store(Error::DiskFull(_)) => "disk_full",
+            Self::Store(Error::RestartRequired(_)) => "restart_required",
+            Self::Store(Error::Unknown(_)) => "unknown_outcome",
+            _ => match self.status(Behaviour::C).as_u16() {
+                400 => "malformed",
+                401 => "no_token",
+                403 => "not_permitted",
+                404 => "no_such_path",
+                405 => "method_not_allowed",
+                408 => "timeout",
+                409 | 422 => "conflict",
+                412 => "stale",
+                413 | 431 => "too_large",
+                415 => "wrong_content_type",
+                421 => "foreign_host",
+                501 => "wrong_encoding",
+                503 => "unavailable",
+                _ => "internal",
+            },
         }
     }
 
@@ -237,6 +268,16 @@ impl Failure {
             _ => return None,
         };
         Some((name, HeaderValue::try_from(text).ok()?))
+    }
+}
+
+/// The code of an error about a violated rule.
+fn code_of(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Missing => "required",
+        Rule::Taken => "taken",
+        Rule::WrongKind => "wrong_kind",
+        Rule::Other => "invalid",
     }
 }
 

@@ -47,8 +47,15 @@ pub(super) const SUMMARY: Parameters =
 pub(super) const NONE: Parameters = Parameters::new(&[]);
 
 /// The parameters of an export.
-pub(super) const EXPORT: Parameters =
-    Parameters::with_conditions(&["fields", "format", "spreadsheet", "containing", "fold", "q"]);
+pub(super) const EXPORT: Parameters = Parameters::with_conditions(&[
+    "fields",
+    "format",
+    "spreadsheet",
+    "sort",
+    "containing",
+    "fold",
+    "q",
+]);
 
 /// The parameters of a change of all robots that meet conditions.
 pub(super) const BULK: Parameters = Parameters {

@@ -98,7 +98,7 @@ pub(super) struct ListQuery {
     pub(super) has_count: bool,
     /// The order, and where the list starts.
     pub(super) cursor: Cursor,
-    /// The path of the next page, below the prefix of the API.
+    /// The path of the next page, relative to that of this one.
     path: String,
     /// The parameters of the next page that say what a page is, as text.
     of_page: Vec<String>,
@@ -168,20 +168,22 @@ impl ListQuery {
         })
     }
 
-    /// The query for the robots whose name contains a text.
+    /// The query of a search for the robots whose name contains a text.
     pub(super) fn containing(mut self, text: &str) -> Self {
-        match text {
-            "" => return self,
-            // Clients remove these segments from the path of a link, even if they are encoded.
-            "." | ".." => self.kept.push(format!("containing={text}")),
-            _ => self.path = format!("robots/search/{}", utf8_percent_encode(text, ENCODED)),
+        // Clients remove the segments "." and ".." from the path of a link, even if they are encoded.
+        self.path = match text {
+            "" | "." | ".." => "../../robots".to_owned(),
+            _ => utf8_percent_encode(text, ENCODED).to_string(),
+        };
+        if matches!(text, "." | "..") {
+            self.kept.push(format!("containing={text}"));
         }
         self.filter = self.filter.containing(text);
         self
     }
 
-    /// The path, below a prefix, and the query of the page at this place.
-    pub(super) fn next(&self, end: &Cursor, prefix: &str) -> String {
+    /// The reference to the page at this place.
+    pub(super) fn next(&self, end: &Cursor) -> String {
         let field = end.sort().field;
         let by_unique_name = field.member() == Member::Name && field.is_unique();
         let place = match end.place() {
@@ -194,7 +196,7 @@ impl ListQuery {
             _ => format!("cursor={}", utf8_percent_encode(&end.to_string(), ENCODED)),
         };
         let parameters = [&*self.of_page, &*self.kept, &[place]].concat().join("&");
-        format!("{prefix}/{}?{parameters}", self.path)
+        format!("{}?{parameters}", self.path)
     }
 }
 
@@ -314,9 +316,9 @@ mod tests {
     fn next_page_keeps_fields_and_limit() {
         let query = list("limit=2&fields=name,year").unwrap();
         let end = Cursor::after_name("a b&c=+%é");
-        let next = query.next(&end, "/api");
+        let next = query.next(&end);
         let expected = "fields=name,year&limit=2&after=a%20b%26c%3D%2B%25%C3%A9";
-        assert_eq!(next, format!("/api/robots?{expected}"));
+        assert_eq!(next, format!("robots?{expected}"));
         let read = list(expected);
         assert_eq!(read.ok().map(|query| query.cursor), Some(end));
     }
@@ -329,7 +331,7 @@ mod tests {
         let end: Cursor = "-year:1977:12".parse().unwrap_or_default();
         let expected = "limit=2&type=droid&type=virtual&year_from=1970&name=R2-D2&sort=-year\
                         &cursor=-year%3A1977%3A12";
-        assert_eq!(query.next(&end, "/api"), format!("/api/robots?{expected}"));
+        assert_eq!(query.next(&end), format!("robots?{expected}"));
         let read = list(expected).unwrap();
         assert_eq!((read.filter, read.cursor), (query.filter, end));
     }
@@ -338,9 +340,9 @@ mod tests {
     fn next_page_of_a_search_keeps_fold() {
         let query = search("a/é", "limit=2&fold=true");
         assert_eq!(query.filter, Filter::from("a/é").folded());
-        let next = query.next(&Cursor::after_name("é"), "/api");
+        let next = query.next(&Cursor::after_name("é"));
         let expected = "limit=2&fold=true&cursor=name%3A%C3%A9";
-        assert_eq!(next, format!("/api/robots/search/a%2F%C3%A9?{expected}"));
+        assert_eq!(next, format!("a%2F%C3%A9?{expected}"));
         assert_eq!(search("a/é", expected).filter, query.filter);
         let query = search("a", "fold=false");
         assert!(!query.filter.is_folded);
@@ -351,8 +353,8 @@ mod tests {
         for text in [".", ".."] {
             let query = search(text, "limit=2");
             let parameters = format!("limit=2&containing={text}&cursor=name%3Aa");
-            let next = query.next(&Cursor::after_name("a"), "/api");
-            assert_eq!(next, format!("/api/robots?{parameters}"));
+            let next = query.next(&Cursor::after_name("a"));
+            assert_eq!(next, format!("../../robots?{parameters}"));
             let read = list(&parameters);
             assert_eq!(read.ok().map(|next| next.filter), Some(query.filter));
         }

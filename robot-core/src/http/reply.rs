@@ -6,7 +6,6 @@ use ::http::{StatusCode, header::LOCATION};
 use serde::Serialize;
 
 use super::{
-    api::Service,
     behaviour::Behaviour,
     conditions::tagged,
     headers::{self, PREFERENCE_APPLIED},
@@ -21,23 +20,19 @@ const MINIMAL: &str = "minimal";
 
 /// How a change is answered.
 pub(super) struct Reply {
-    service: Arc<Service>,
     definition: Arc<Definition>,
     behaviour: Behaviour,
     /// [`MINIMAL`], or `representation`: what was changed.
     preferred: Option<&'static str>,
-    prefix: &'static str,
 }
 
 impl Reply {
     pub(super) fn to(call: &Call<'_>) -> Self {
         let values = [MINIMAL, "representation"];
         Self {
-            service: Arc::clone(call.service),
             definition: Arc::clone(&call.definition),
             behaviour: call.context.behaviour,
             preferred: headers::preferred(call.headers, "return", values),
-            prefix: call.prefix(),
         }
     }
 
@@ -58,8 +53,7 @@ impl Reply {
         if created != StatusCode::OK {
             *response.status_mut() = created;
         }
-        let (base, prefix) = (&self.service.settings.base, self.prefix);
-        let location = format!("{base}{prefix}/robots/{}", robot.id());
+        let location = format!("robots/{}", robot.id());
         response::set(response.headers_mut(), LOCATION, location);
         response
     }

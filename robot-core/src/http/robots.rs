@@ -9,6 +9,7 @@ use ::http::{
 use serde::Serialize;
 
 use super::{
+    accept,
     api::Service,
     behaviour::Behaviour,
     conditions::Conditions,
@@ -39,7 +40,11 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 /// `GET /api/robots`, and `GET /api/robots/search/{name}`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let query = ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)?;
-    let query = query.containing(call.name()?);
+    let query = if call.route.path.ends_with("{name}") {
+        query.containing(call.name()?)
+    } else {
+        query
+    };
     let fields = query.fields.iter().copied();
     let mut fields = fields.chain([query.cursor.sort().field]);
     let has_entries = fields.all(Field::is_in_entry);
@@ -49,16 +54,12 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         robots::<Robot>
     };
     let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
-    let prefix = call.prefix();
     Ok(Pending::blocking(move || {
         let count = query
             .has_count
             .then(|| service.catalogue.count(&query.filter));
         let count = count.transpose()?;
-        Ok(counted(
-            robots(&service, &query, request_id, prefix)?,
-            count,
-        ))
+        Ok(counted(robots(&service, &query, request_id)?, count))
     }))
 }
 
@@ -67,7 +68,6 @@ fn robots<T: PageItem + 'static>(
     service: &Service,
     query: &ListQuery,
     request_id: RequestId,
-    prefix: &str,
 ) -> HandlerResult {
     let array = Array::new(&query.fields);
     let catalogue = Arc::clone(&service.catalogue);
@@ -77,8 +77,7 @@ fn robots<T: PageItem + 'static>(
     };
     let (mut response, next) = list::page(pages, limit, array, request_id)?;
     if let Some(next) = next {
-        let base = &service.settings.base;
-        let next = format!("<{base}{}>; rel=\"next\"", query.next(&next, prefix));
+        let next = format!("<{}>; rel=\"next\"", query.next(&next));
         response::set(response.headers_mut(), LINK, next);
     }
     Ok(response)
@@ -204,7 +203,10 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn check_patch_type(call: &Call<'_>) -> Result<(), Failure> {
     let content_type = headers::value(call.headers, CONTENT_TYPE).unwrap_or_default();
     let essence = content_type.split(';').next().unwrap_or_default();
-    if essence.trim().eq_ignore_ascii_case(PATCH_TYPE) {
+    let is_json = || essence.trim().eq_ignore_ascii_case(accept::JSON);
+    if essence.trim().eq_ignore_ascii_case(PATCH_TYPE)
+        || !call.context.behaviour.is_contract() && is_json()
+    {
         Ok(())
     } else {
         Err(Failure::NotAPatch)

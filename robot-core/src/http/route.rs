@@ -96,12 +96,6 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The path below which the routes of the API are, without the base.
-    pub(super) fn prefix(&self) -> &'static str {
-        let end = self.route.path.get(1..).and_then(|path| path.find('/'));
-        end.map_or("", |end| &self.route.path[..=end])
-    }
-
     /// The `{name}` of the path; empty on a route without.
     pub(super) fn name(&self) -> Result<&str, Failure> {
         str::from_utf8(self.parameter)

@@ -62,7 +62,7 @@ static OTHERS: &[Route] = &[route(
 pub(super) fn of(apis: Apis) -> Routes {
     let contract = if apis == Apis::V1 { &[] } else { CONTRACT };
     let v1 = if apis == Apis::Contract { &[] } else { V1 };
-    [contract, v1, OTHERS]
+    [v1, contract, OTHERS]
 }
 
 const fn route(path: &'static str, methods: &'static [Operation]) -> Route {

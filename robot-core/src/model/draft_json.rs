@@ -22,10 +22,10 @@ pub(crate) use super::members::Members;
 pub(crate) enum Subject<'a> {
     /// The body of a request.
     Body {
-        /// Whether a member that is not a field is an error. A revision never is, so that a robot that was read
-        /// can be sent back.
+        /// Whether a member that is not a field is an error.
         is_strict: bool,
-        /// The id that the body must have, if it has one, as text: none may be sent if that is empty. `None` under the
+        /// The id that the body must have, if it has one, as text. If that is empty, neither an id nor a revision may
+        /// be sent. Otherwise a revision may, so that a robot that was read can be sent back. `None` under the
         /// contract.
         id: Option<&'a str>,
     },
@@ -144,9 +144,12 @@ impl Members<'_> {
             return Messages::new();
         };
         let mut messages = Messages::new();
-        let sent = self.get(Field::ID.name());
-        let sent = sent.filter(|json| *json != "null");
-        if let (Some(id), Some(json)) = (id, sent)
+        let sent = |field: Field| self.get(field.name()).filter(|json| *json != "null");
+        if id == Some("") && sent(Field::REVISION).is_some() {
+            let message = "revision must be left out; the service counts revisions".to_owned();
+            messages.push(Message::about("revision", message));
+        }
+        if let (Some(id), Some(json)) = (id, sent(Field::ID))
             && (id.is_empty() || json.trim_matches('"').parse::<RobotId>() != id.parse())
         {
             let message = match id {

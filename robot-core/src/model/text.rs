@@ -24,6 +24,12 @@ pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
+    /// What happened, for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    /// The line of a file that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
     /// The field that it is about, if it is about one.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<Cow<'static, str>>,
@@ -35,8 +41,20 @@ impl Message {
     pub(crate) fn about(field: impl Into<Cow<'static, str>>, text: String) -> Self {
         Self {
             field: Some(field.into()),
-            text: text.into(),
+            ..text.into()
         }
+    }
+
+    /// With this code, unless it has one.
+    pub(crate) fn with_code(mut self, code: &'static str) -> Self {
+        self.code.get_or_insert(code);
+        self
+    }
+
+    /// About a record at this position, on this line.
+    pub(crate) fn at(self, position: impl fmt::Display, line: Option<u64>) -> Self {
+        let text = format!("{position}: {}", self.text).into();
+        Self { line, text, ..self }
     }
 
     /// The texts of messages, separated by this text.
@@ -49,6 +67,8 @@ impl Message {
 impl<T: Into<Cow<'static, str>>> From<T> for Message {
     fn from(text: T) -> Self {
         Self {
+            code: None,
+            line: None,
             field: None,
             text: text.into(),
         }
@@ -89,6 +109,7 @@ const DISTANCE: usize = 2;
 ///
 /// assert_eq!(similar("Limt", ["sort", "limit"]), Some("limit"));
 /// assert_eq!(similar("list", ["sort", "limit"]), None);
+/// assert_eq!(similar("year_gt", ["year_from", "year_to"]), Some("year_from"));
 /// # }
 /// ```
 #[cfg(feature = "transfer")]
@@ -98,10 +119,23 @@ const DISTANCE: usize = 2;
 )]
 pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
+    let name = limit_of_range(&name).unwrap_or(name);
     let limit = DISTANCE.min(name.chars().count() / 3);
     let distances = known
         .into_iter()
         .map(|known| (damerau_levenshtein(&name, known), known));
     let (distance, known) = distances.min()?;
     (distance <= limit).then_some(known)
+}
+
+/// The name of a condition for a limit of a range, such as `year_from`, that another API would name `year_gte`.
+#[cfg(feature = "transfer")]
+fn limit_of_range(name: &str) -> Option<String> {
+    let (field, comparison) = name.rsplit_once('_')?;
+    let limit = match comparison {
+        "gt" | "gte" | "min" | "after" => "from",
+        "lt" | "lte" | "max" | "before" => "to",
+        _ => return None,
+    };
+    Some(format!("{}_{limit}", field.trim_end_matches('_')))
 }

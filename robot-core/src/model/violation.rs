@@ -35,7 +35,9 @@ pub enum Rule {
     WrongKind,
     /// Another robot has the value. Only a store checks this.
     Taken,
-    /// The value is missing, or not permitted: by the definition, or by the program that embeds the library.
+    /// The field is required, and has no value.
+    Missing,
+    /// The value is not permitted: by the definition, or by the program that embeds the library.
     Other,
 }
 
@@ -85,8 +87,11 @@ impl Violation {
     }
 
     /// A required field has no value.
-    pub(super) fn missing(field: Field) -> Self {
-        Self::new(field.name(), format!("{field} is required"))
+    pub(crate) fn missing(field: Field) -> Self {
+        Self {
+            rule: Rule::Missing,
+            ..Self::new(field.name(), format!("{field} is required"))
+        }
     }
 
     /// Another robot has the value of the field with this name.

@@ -6,6 +6,7 @@ use super::digest::{BATCH, CatalogueDigest, digest_with};
 use crate::{
     catalogue::{
         Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
+        Sort,
     },
     model::{Definition, Revision, Robot},
 };
@@ -175,7 +176,10 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     // Makes sure that the target assigns no id that the source has assigned. First, so that the target raises its
     // last id once; and again at the end, for ids that were assigned meanwhile.
     restore(Vec::new(), last_id()?)?;
-    for page in Pages::new(source, Filter::all()).page_size(BATCH) {
+    for page in Pages::new(source, Filter::all())
+        .sorted(Sort::BY_ID)
+        .page_size(BATCH)
+    {
         let page = page.map_err(CopyError::Source)?;
         let robots = page.len() as u64;
         restore(page, None)?;

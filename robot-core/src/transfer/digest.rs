@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::{format::Format, writer::RobotWriter};
-use crate::catalogue::{Catalogue, Error, Filter, Pages};
+use crate::catalogue::{Catalogue, Error, Filter, Pages, Sort};
 
 /// Number of robots per batch. Lower, and each commit of a copy is shared by fewer robots; higher, and a batch
 /// may block other writers for more than a second: see [`Catalogue::restore`].
@@ -57,7 +57,10 @@ pub(super) fn digest_with<C: Catalogue + ?Sized, E>(
     let fields = catalogue.definition().default_fields().to_vec();
     let mut writer = RobotWriter::new(Format::Ndjson, fields);
     let (mut robots, mut hash) = (0, Sha256::new());
-    for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
+    for page in Pages::new(catalogue, Filter::all())
+        .sorted(Sort::BY_ID)
+        .page_size(BATCH)
+    {
         let page = page.map_err(&failure)?;
         let mut lines = Vec::new();
         let written = writer.write(&page, &mut lines).map_err(Error::store);

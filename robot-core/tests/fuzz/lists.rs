@@ -31,13 +31,21 @@ proptest! {
         let mut target = Some(String::from_utf8_lossy(&query).into_owned());
         let mut pages = 0;
         // The service checks the form of each answer.
-        while let Some(request) = target.and_then(|target| request("GET", &target)) {
+        while let Some(path) = target {
+            let Some(request) = request("GET", &path) else {
+                break;
+            };
             let answer = service.send(request);
             pages += 1;
             prop_assert!(pages <= NAMES.len());
             target = answer.header("link").map(|link| {
                 let end = link.strip_prefix('<').unwrap();
-                end.strip_suffix(">; rel=\"next\"").unwrap().to_owned()
+                let mut next = end.strip_suffix(">; rel=\"next\"").unwrap();
+                let mut folder = path.split('?').next().unwrap().rsplit_once('/').unwrap().0;
+                while let Some(above) = next.strip_prefix("../") {
+                    (next, folder) = (above, folder.rsplit_once('/').unwrap().0);
+                }
+                format!("{folder}/{next}")
             });
             prop_assert!(target.is_none() || answer.status == 200);
         }

@@ -1,8 +1,14 @@
 //! Reads beside writers: a robot that is not changed is in every answer exactly once, with its values. The expected
-//! answers are those of a store in memory that has only these robots.
+//! answers are those of a store in memory that has only these robots. An export and a copy have each robot exactly
+//! once, whatever is renamed meanwhile.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
+    collections::BTreeMap,
+    ops::ControlFlow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
+    },
     thread,
     time::Duration,
 };
@@ -11,6 +17,8 @@ use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, Definition, Draft, Error, Field, Filter,
     MemoryCatalogue, PageRequest, Pages, Redefinition, Restoration, Revision, Robot, RobotId, Sort,
     Value,
+    http::Api,
+    transfer::{CopyError, copy},
 };
 
 use crate::{
@@ -22,11 +30,11 @@ database_tests![reads_beside_writers_are_complete];
 
 #[test]
 fn memory_reads_beside_writers_are_complete() {
-    assert_complete_beside_writers(&MemoryCatalogue::new());
+    assert_complete_beside_writers(Arc::new(MemoryCatalogue::new()));
 }
 
 fn reads_beside_writers_are_complete<B: Backend>() {
-    assert_complete_beside_writers(&B::new().open());
+    assert_complete_beside_writers(B::new().open());
 }
 
 const DEFINITION: &str = r#"{"properties": {
@@ -144,7 +152,8 @@ fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &Ato
     }
 }
 
-fn assert_complete_beside_writers(catalogue: &dyn Catalogue) {
+fn assert_complete_beside_writers(shared: Arc<dyn Catalogue>) {
+    let catalogue = &*shared;
     let model = MemoryCatalogue::new();
     for catalogue in [&model, catalogue] {
         let redefinition = Redefinition::new(DEFINITION.parse().unwrap());
@@ -185,6 +194,72 @@ fn assert_complete_beside_writers(catalogue: &dyn Catalogue) {
                 assert_numbers(catalogue, &model, query, field);
             }
         }
+    });
+    assert_each_once_beside_renames(&shared);
+}
+
+/// Exports and copies a catalogue while its robots get other names, which move them anywhere in the order of names.
+fn assert_each_once_beside_renames(catalogue: &Arc<dyn Catalogue>) {
+    let robots = catalogue.list().unwrap();
+    let expected: BTreeMap<_, _> = robots.iter().map(|robot| (robot.id(), 1)).collect();
+    let (api, is_over) = (Api::new(Arc::clone(catalogue)), AtomicBool::new(false));
+    let (renamed, is_over) = (AtomicI64::new(0), &is_over);
+    let renames = || loop {
+        for robot in &robots {
+            let number = renamed.fetch_add(1, Relaxed);
+            let name = format!("{:05}-{number}", number * 7919 % 100_003);
+            catalogue
+                .patch(
+                    robot.id(),
+                    Draft {
+                        name: Some(name),
+                        ..Draft::default()
+                    },
+                )
+                .unwrap();
+            if is_over.load(Relaxed) {
+                return;
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let _over = Over(is_over);
+        scope.spawn(renames);
+        wait_until("renames", || renamed.load(Relaxed) > 0);
+        for (path, format) in [
+            ("api", "csv"),
+            ("v1", "csv"),
+            ("v1", "json"),
+            ("v1", "ndjson"),
+        ] {
+            let target = format!("/{path}/robots/export?format={format}&fields=id");
+            let response = api.handle(http::Request::get(target).body("").unwrap());
+            let body = response.into_body().into_bytes().unwrap();
+            let mut found = BTreeMap::new();
+            for id in String::from_utf8(body)
+                .unwrap()
+                .split(|c: char| !c.is_ascii_digit())
+            {
+                if let Ok(id) = id.parse::<RobotId>() {
+                    *found.entry(id).or_insert(0) += 1;
+                }
+            }
+            assert!(found == expected, "{path} {format}");
+        }
+        let target = MemoryCatalogue::new();
+        let copied = copy(&**catalogue, &target, |_| ControlFlow::Continue(()));
+        assert!(
+            matches!(copied, Ok(_) | Err(CopyError::Mismatch { .. })),
+            "{copied:?}"
+        );
+        let copies = target.list().unwrap();
+        assert!(
+            copies
+                .iter()
+                .map(|robot| (robot.id(), 1))
+                .collect::<BTreeMap<_, _>>()
+                == expected
+        );
     });
 }
 

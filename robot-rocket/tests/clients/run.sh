@@ -23,7 +23,7 @@ start() {
     ROCKET_PORT=0 DATABASE_URL=memory: "$server" >"$temporary/log" 2>&1 &
     pid=$!
     for _ in {1..100}; do
-        address=$(sed -n 's/^Robots at \(http[^ ]*\)\/api\/robots .*/\1/p' "$temporary/log")
+        address=$(sed -n 's/^Robots at \(http[^ ]*\)\/v1\/robots .*/\1/p' "$temporary/log")
         [ -z "$address" ] || return 0
         sleep 0.1
     done

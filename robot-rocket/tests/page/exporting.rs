@@ -41,11 +41,17 @@ fn current_filter_is_exported_in_each_format() {
     visit.open("?q=1&year_to=2000&type=droid&sort=-id");
     visit.wait_for_names(&["=1+1"]);
     visit.export("CSV");
-    visit.wait_for_file("robots.csv", "id,name,type,year\n1,=1+1,droid,1977\n");
+    visit.wait_for_file(
+        "robots.csv",
+        "id,name,type,year,revision\n1,=1+1,droid,1977,1\n",
+    );
     visit.export("CSV for spreadsheets");
-    visit.wait_for_file("robots.csv", "id,name,type,year\n1,'=1+1,droid,1977\n");
+    visit.wait_for_file(
+        "robots.csv",
+        "id,name,type,year,revision\n1,'=1+1,droid,1977,1\n",
+    );
     visit.export("NDJSON");
-    let robot = "{\"id\":\"1\",\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977}";
+    let robot = "{\"id\":\"1\",\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"revision\":1}";
     visit.wait_for_file("robots.ndjson", &format!("{robot}\n"));
     visit.wait_for_focus("Export");
     visit.press_on("Export");

@@ -107,8 +107,8 @@ fn case_and_diacritics_are_ignored() {
     visit.export("CSV");
     visit.wait_for_file(
         "robots.csv",
-        "id,name,type,year\n1,KATERINA,droid,1977\n3,Kater\u{30c}ina 2,droid,1977\n\
-         2,Kate\u{159}ina,droid,1977\n",
+        "id,name,type,year,revision\n1,KATERINA,droid,1977,1\n2,Kate\u{159}ina,droid,1977,1\n\
+         3,Kater\u{30c}ina 2,droid,1977,1\n",
     );
     // The service cannot search for it.
     visit.open("?q=..");

@@ -27,7 +27,7 @@ check() {
     local behaviour=$1 output=$temporary/$1 address=
     shift
     for _ in {1..100}; do
-        address=$(sed -n 's/^Robots at \(http[^ ]*\)api\/robots .*/\1/p' "$output.server")
+        address=$(sed -n 's/^Robots at \(http[^ ]*\)v1\/robots .*/\1/p' "$output.server")
         [ -z "$address" ] || break
         sleep 0.1
     done

@@ -14,7 +14,7 @@ fn default_start_creates_a_database() {
     assert_eq!(
         server.greeting,
         format!(
-            "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A; \
+            "Robots at http://{address}/v1/robots (store sqlite://robots.db, behaviour A; \
              read: anyone, write: anyone, define: anyone); for people at http://{address}/; Ctrl-C stops the server\n"
         )
     );

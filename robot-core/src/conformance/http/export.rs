@@ -96,7 +96,7 @@ fn export_does_not_escape_markup(session: &Session<'_>) {
 fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
     let names = ["\t=1", "+1", "-1", "=1+1", "@A1", "R2-D2"].map(str::to_owned);
     session.add_all(&names);
-    let export = "/api/robots/export?format=csv&fields=name";
+    let export = "/api/robots/export?format=csv&fields=name&sort=name";
     let plain = "name\n\t=1\n+1\n-1\n=1+1\n@A1\nR2-D2\n";
     let marked = "\u{feff}name\n'\t=1\n'+1\n'-1\n'=1+1\n'@A1\nR2-D2\n";
     for (query, file) in [

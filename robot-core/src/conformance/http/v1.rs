@@ -81,10 +81,7 @@ fn v1_returns_data_without_an_envelope(session: &Session<'_>) {
         (201, Some("\"1\""))
     );
     let location = created.header("location").unwrap_or_default();
-    assert!(
-        location.ends_with(&format!("/v1/robots/{id}")),
-        "{location}"
-    );
+    assert_eq!(location, format!("robots/{id}"));
     assert_eq!(created.header("content-type"), Some("application/json"));
     // A robot that was read can be sent back.
     let requests = r#"
@@ -101,7 +98,7 @@ fn v1_returns_data_without_an_envelope(session: &Session<'_>) {
         GET /v1/robots/0 -> 404 -: No robot has the id 0
         PUT /v1/robots/0 {"id":"0","name":"R2","type":"droid","year":8} -> 404 -: No robot has the id 0
         POST /v1/robots/import?format=csv name,type,year\nA,droid,1\nB,droid,-1\n -> 200 {"added":1,"replaced":0,"skipped":0,"failed":1,"messages":["line 3: The year cannot be less than zero"]}
-        POST /v1/robots/import?format=csv name,type,year\nB,droid,-1\n -> 422 -: line 2: The year cannot be less than zero
+        POST /v1/robots/import?format=csv name,type,year\nB,droid,-1\n -> 422 year: line 2: The year cannot be less than zero
         GET /v1/robots/export?fields=name -> 200 *"#;
     assert_answers(session, &[id], "", requests);
 }
@@ -111,8 +108,8 @@ fn v1_list_has_100_robots_and_a_link(session: &Session<'_>) {
     let first = session.get("/v1/robots");
     assert_eq!(super::names(&first), names[..100]);
     let link = first.header("link").unwrap_or_default();
-    let next = format!("/v1/robots?limit=100&after={}>; rel=\"next\"", names[99]);
-    assert!(link.ends_with(&next), "{link}");
+    let next = format!("<robots?limit=100&after={}>; rel=\"next\"", names[99]);
+    assert_eq!(link, next);
     assert_eq!(session.names("/api/robots"), names);
 }
 
@@ -126,6 +123,8 @@ fn v1_failures_are_problem_details(session: &Session<'_>) {
         PATCH /v1/robots/$0 {"id":"0"} -> 400 id: id must be $0, as in the path, or be left out
         PATCH /v1/robots?id=$0 {"id":"$0"} -> 400 id: id must be left out; the service chooses ids
         POST /v1/robots {"id":"5","name":"R6","type":"droid","year":1} -> 400 id: id must be left out; the service chooses ids
+        POST /v1/robots {"revision":5,"name":"R6","type":"droid","year":1} -> 400 revision: revision must be left out; the service counts revisions
+        GET /v1/robots?year_gt=1 -> 400 -: 'year_gt' is not a parameter; did you mean year_from?
         GET /v1/robots?limt=1 -> 400 -: 'limt' is not a parameter; did you mean limit?
         PUT /v1/robots -> 405 -: This path does not allow this method; allowed: GET, HEAD, POST, PATCH, DELETE, OPTIONS
         GET /v1/robot -> 404 -: There is nothing at this path; the paths are *
@@ -158,7 +157,7 @@ fn preference_chooses_the_response_to_a_change(session: &Session<'_>) {
                 "{request}"
             );
             let location = minimal.header("location").unwrap_or_default();
-            assert_eq!(location.contains(&format!("{base}/robots/")), is_post);
+            assert_eq!(location.starts_with("robots/"), is_post);
             let is_tagged = minimal.header("etag").is_some();
             assert_eq!(
                 (is_tagged, minimal.text()),
@@ -189,7 +188,7 @@ fn preference_chooses_the_response_to_a_change(session: &Session<'_>) {
             session,
             &[],
             "",
-            "DELETE /v1/robots?name=A -> 200 {\"count\":1}",
+            "DELETE /v1/robots?name=A -> 200 {\"count\":1,*",
         );
     }
 }
@@ -231,15 +230,23 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         DELETE /api/robots?type=droid -> 405 *
         PATCH /v1/robots?year=1977 {"year":-1} -> 422 year: The year cannot be less than zero (robots $0, $1, $2, $3, $4 and 2 others)
         PATCH /v1/robots?year=1977 {"name":"HAL"} -> 409 name: The robot name must be unique (robots $0, $1, $2, $3, $4 and 2 others)
-        DELETE /v1/robots?id=$0&id=$6&dry_run=true -> 200 {"count":2}
-        PATCH /v1/robots?year=1977 {} -> 200 {"count":7}
-        PATCH /v1/robots?id=$0&id=$6 {"year":5} -> 200 {"count":2}
+        DELETE /v1/robots?id=$0&id=$6&dry_run=true -> 200 {"count":2,"ids":["$0","$6"]}
+        PATCH /v1/robots?year=1977 {} -> 200 {"count":7,*
+        PATCH /v1/robots?year=1977 {"ids":[]} -> 400 *
+        PATCH /v1/robots {"ids":["$0","x"],"changes":{"year":5}} -> 400 *
+        PATCH /v1/robots {"ids":["$0"]} -> 400 *
+        PATCH /v1/robots {"ids":["$0"],"changes":{"year":5},"dry_run":true} -> 400 *
+        PATCH /v1/robots?year=1 {"ids":["$0"],"changes":{"year":5}} -> 200 {"count":0,"ids":[]}
+        PATCH /v1/robots {"ids":["$0",$6,"0"],"changes":{"year":5}} -> 200 {"count":2,"ids":["$0","$6"]}
         GET /v1/robots?year=5&fields=name,revision -> 200 [{"name":"R0","revision":2},{"name":"R6","revision":2}]
-        DELETE /v1/robots?year=1977 -> 200 {"count":5}
-        DELETE /v1/robots?year=1977 -> 200 {"count":0}
+        DELETE /v1/robots?year=1977 {"id":["$0"]} -> 400 *
+        DELETE /v1/robots {"ids":["$0"],"changes":{}} -> 400 *
+        DELETE /v1/robots {"ids":["$1","$2"]} -> 200 {"count":2,"ids":["$1","$2"]}
+        DELETE /v1/robots?year=1977 -> 200 {"count":3,*
+        DELETE /v1/robots?year=1977 -> 200 {"count":0,"ids":[]}
         PATCH /v1/robots?id=$0 {"name":"R6"} -> 409 name: The robot name must be unique (robot $0)
-        PATCH /v1/robots?id=$0 {"name":"R7"} -> 200 {"count":1}
-        PATCH /v1/robots?id=0 {"name":"R7"} -> 200 {"count":0}
+        PATCH /v1/robots?id=$0 {"name":"R7"} -> 200 {"count":1,*
+        PATCH /v1/robots?id=0 {"name":"R7"} -> 200 {"count":0,*
         PATCH /v1/robots?id=0 {"year":-1} -> 422 year: The year cannot be less than zero
         GET /v1/robots?fields=name -> 200 [{"name":"R6"},{"name":"R7"}]"#;
     assert_answers(session, &ids, "", requests);

@@ -106,8 +106,7 @@ fn all_violations_are_reported(catalogue: &dyn Catalogue) {
     assert_rejected(result, &[not_a_choice()]);
     let result = catalogue.replace(id, Draft::new("a", "toaster", 0));
     assert_rejected(result, &[not_a_choice()]);
-    let missing = ["type", "name", "year"];
-    let missing = missing.map(|field| Violation::new(field, format!("{field} is required")));
+    let missing = [Field::TYPE, Field::NAME, Field::YEAR].map(Violation::missing);
     assert_rejected(catalogue.add(Draft::default()), &missing);
     assert_rejected(catalogue.patch(id, named("")), &missing[1..2]);
     let broken = [

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
-    model::{Definition, Violation},
+    model::{Definition, Message, Violation},
     transfer::{
         Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Plan,
         PlanError, PlannedColumn, Position, ProposedChange, ReadError, Records, import,
@@ -127,8 +127,8 @@ struct Report {
     /// The first failure of a record.
     first: Option<Failure>,
     /// The failure that ended the import, and its messages.
-    stop: Option<(Failure, Vec<String>)>,
-    messages: Vec<String>,
+    stop: Option<(Failure, Vec<Message>)>,
+    messages: Vec<Message>,
     /// The number of messages that are not in the reply.
     omitted: u64,
     has_name_conflict: bool,
@@ -218,8 +218,9 @@ impl Report {
             if let Err(error) = &outcome.result
                 && failures.len() < MESSAGES_LIMIT
             {
-                let messages = error.messages().into_iter();
-                failures.extend(messages.map(|message| format!("{}: {message}", outcome.position)));
+                let position = outcome.position;
+                let messages = error.messages().into_iter().map(Message::from);
+                failures.extend(messages.map(|message| message.at(position, line_of(position))));
             }
         };
         let plan = Plan::new(catalogue, open, columns, self.query.plan, &mut on_failure);
@@ -232,10 +233,10 @@ impl Report {
             )));
         }
         if plan.counts.failed > 0 && !self.query.plan.keeps_going {
-            failures.extend(plan.advice("match=", "on_conflict=skip", "add_equal=true"));
-            failures.push(
-                "Nothing was stored; to import the other records, add keep_going=true".to_owned(),
-            );
+            let advice = plan.advice("match=", "on_conflict=skip", "add_equal=true");
+            failures.extend(advice.into_iter().map(Message::from));
+            let kept = "Nothing was stored; to import the other records, add keep_going=true";
+            failures.push(kept.into());
             return Err(failed(
                 Failure::Malformed(Vec::new()),
                 failures,
@@ -286,11 +287,8 @@ impl Report {
                     failures: &[],
                     advice: Vec::new(),
                 });
-                failed(
-                    Failure::Malformed(Vec::new()),
-                    vec![error.to_string()],
-                    data,
-                )
+                let cause = Failure::Malformed(Vec::new());
+                failed(cause, vec![error.to_string().into()], data)
             }
         }
     }
@@ -332,8 +330,9 @@ impl Report {
         let is_of_content = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
         let is_stop = self.stop.is_none() && !is_of_content && !error.is_record_error();
         let failure = self.failure(error);
-        let messages = failure.messages().into_iter();
-        let messages = messages.map(|message| format!("{}: {message}", outcome.position));
+        let position = outcome.position;
+        let messages = failure.errors().into_iter();
+        let messages = messages.map(|message| message.at(position, line_of(position)));
         if is_stop {
             self.stop = Some((failure.clone(), messages.collect()));
             return;
@@ -382,17 +381,19 @@ impl Report {
         let has_counts = self.has_counts();
         if self.omitted > 0 {
             let omitted = self.omitted;
-            self.messages.push(format!("and {omitted} more messages"));
+            let text = format!("and {omitted} more messages");
+            self.messages.push(text.into());
         }
         let options = self.query.options;
         if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
             let hint = "To skip names that are taken, add on_conflict=skip to the query; to update \
                         their robots, on_conflict=replace";
-            self.messages.push(hint.to_owned());
+            self.messages.push(hint.into());
         }
         let tried = self.counts.tried;
         let is_anything_stored = tried.added + tried.replaced + tried.unchanged > 0;
         let mut messages = self.messages;
+        let texts = |messages: Vec<Message>| messages.iter().map(Message::to_string).collect();
         match (self.stop, self.first) {
             (Some((stop, reasons)), _) => {
                 messages.extend(reasons);
@@ -400,22 +401,31 @@ impl Report {
                     return Err(failed(stop, messages, None));
                 }
                 let advice = advice(&stop, &self.query, tried.added > 0);
-                messages.extend(advice.map(str::to_owned));
+                messages.extend(advice.map(Message::from));
                 Err(failed(stop, messages, render::raw(&self.counts)))
             }
             (None, Some(first)) if !is_anything_stored => Err(failed(first, messages, None)),
-            _ if behaviour.is_contract() => {
-                Ok(response::ok(envelope("OK", Some(self.counts), messages)))
-            }
+            _ if behaviour.is_contract() => Ok(response::ok(envelope(
+                "OK",
+                Some(self.counts),
+                texts(messages),
+            ))),
             _ => {
-                self.counts.messages = messages;
+                self.counts.messages = texts(messages);
                 Ok(response::ok(render::json(&self.counts)))
             }
         }
     }
 }
 
-fn failed(cause: Failure, messages: Vec<String>, data: Option<Box<RawValue>>) -> Failure {
+fn line_of(position: Position) -> Option<u64> {
+    match position {
+        Position::Line(line) => Some(line),
+        Position::Record(_) | Position::All => None,
+    }
+}
+
+fn failed(cause: Failure, messages: Vec<Message>, data: Option<Box<RawValue>>) -> Failure {
     Failure::Import {
         cause: Box::new(cause),
         messages,

@@ -2,7 +2,7 @@
 //!
 //! The document describes all operations of `/api` and `/v1`, and the replies of behaviour B that differ
 //! (`x-older-responses`). Added to it are the headers that every reply has, what follows from the definition, and
-//! the settings of the service (APIs, behaviour and base path).
+//! the settings of the service (APIs and behaviour). The address of the service is relative to that of the document.
 
 mod schemas;
 
@@ -122,8 +122,7 @@ fn write_out(references: &[Value], parameters: &Value) -> Vec<Value> {
 
 /// Completes what concerns the service as a whole.
 fn describe_service(document: &mut Value, settings: &ApiSettings) {
-    let ApiSettings { base, apis, .. } = settings;
-    document["servers"][0]["url"] = if base.is_empty() { "/" } else { base }.into();
+    let apis = settings.apis;
     let info = &mut document["info"];
     info["version"] = env!("CARGO_PKG_VERSION").into();
     let text = |api: &str| info["description"][api].as_str().unwrap_or_default();
@@ -132,12 +131,12 @@ fn describe_service(document: &mut Value, settings: &ApiSettings) {
         text("contract"),
         settings.behaviour
     );
-    info["description"] = match apis {
-        Apis::Both => format!("{contract}\n\n{}", text("v1")),
+    let of_apis = match apis {
+        Apis::Both => format!("{}\n\n{contract}", text("v1")),
         Apis::Contract => contract,
         Apis::V1 => text("v1").to_owned(),
-    }
-    .into();
+    };
+    info["description"] = format!("{}\n\n{of_apis}", text("all")).into();
 }
 
 /// Removes components to which nothing refers.
@@ -295,12 +294,12 @@ mod tests {
             statuses(&a),
             [201, 400, 401, 403, 408, 409, 413, 415, 421, 431, 500, 503]
         );
-        assert_eq!(a["servers"][0]["url"], "/");
+        assert_eq!(a["servers"][0]["url"], ".");
         let b = document(Behaviour::B, "/some/base");
         assert_eq!(
             statuses(&b),
             [200, 204, 400, 401, 403, 408, 413, 415, 421, 431, 500, 503]
         );
-        assert_eq!(b["servers"][0]["url"], "/some/base");
+        assert_eq!(b["servers"][0]["url"], ".");
     }
 }

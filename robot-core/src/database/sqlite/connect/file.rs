@@ -25,6 +25,7 @@ use crate::{
     files::{
         StoreFiles,
         identity::{Identity, identity},
+        mount::{Ground, ground_of},
         path::{folder_of, resolve, with_suffix},
     },
 };
@@ -55,15 +56,25 @@ impl DatabaseFile {
     pub(crate) fn unchanged_from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         Ok(Self {
             is_unchanged: true,
-            ..Self::from_url(url, options)?
+            ..Self::named(url, options)?
         })
     }
 
     /// The file that a URL names.
     ///
     /// # Errors
-    /// The URL names no file, or the file belongs to another database.
+    /// The URL names no file, the file belongs to another database, or its WAL would not be on its mount.
     pub(crate) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        let file = Self::named(url, options)?;
+        if !file.is_read_only && ground_of(&file.resolved) == Ground::Itself {
+            let cause =
+                "it is a mount itself, outside of which its WAL would be lost with a container";
+            return Err(file.unusable(cause.into(), "mount its folder instead"));
+        }
+        Ok(file)
+    }
+
+    fn named(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let path = path_of_url(url).ok_or_else(|| OpenError::NoPath(url.to_owned()))?;
         // If its folder is missing, opening it fails.
         let resolved = resolve(path.as_ref()).unwrap_or_else(|_| PathBuf::from(&path));
@@ -77,6 +88,12 @@ impl DatabaseFile {
             slow_statement: options.slow_statement,
         };
         file.must_be_a_database()?;
+        if let Ground::Remote(kind) = ground_of(&file.resolved) {
+            let name = file.name();
+            tracing::warn!(
+                "the database {name} is on a remote file system ({kind}), where robots may be lost; use a local disk or a database server"
+            );
+        }
         Ok(file)
     }
 
