@@ -38,8 +38,8 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     order: OrderArgs,
 
-    /// Fields in this order; an import requires name, type and year, unless the definition says
-    /// otherwise [default: all]
+    /// Fields in this order [default: all]; an import requires name, type and year, unless the
+    /// definition of the catalogue says otherwise
     #[arg(long, value_name = "FIELDS")]
     fields: Option<String>,
 

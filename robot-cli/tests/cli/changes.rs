@@ -189,7 +189,7 @@ fn update_with_stale_revision_changes_nothing() {
         .success();
     sandbox.prints(
         "export --format csv --fields id,year,revision",
-        "id,year,revision\n2,2996,1\n3,0,1\n1,2000,3\n",
+        "id,year,revision\n1,2000,3\n2,2996,1\n3,0,1\n",
     );
     for revision in ["0", "-1", "x", "01", ""] {
         sandbox.is_usage_error(

@@ -111,9 +111,11 @@ fn source_changed_during_the_copy_is_a_mismatch() {
 #[test]
 fn target_filled_by_another_program_is_an_error() {
     let (source, target) = (source(5000), MemoryCatalogue::new());
+    let robots = source.list().unwrap();
+    let last = robots.iter().max_by_key(|robot| robot.id()).unwrap();
     let outcome = copy(&source, &target, |progress| {
         if progress.robots == 4000 {
-            restore(&target, [robot(9999, "RX-004500")]);
+            restore(&target, [robot(2_000_000, last.name())]);
         }
         ControlFlow::Continue(())
     });

@@ -102,6 +102,12 @@ fn oversized_body_returns_413_with_our_message() {
         let longest = padded(&format!("{kind:?}"), 65_536);
         let longest = proxy.call("POST", "/api/robots", &longest);
         assert_eq!(longest.status, 201, "{kind:?}: {}", longest.text());
+        // An import has no limit in the proxies.
+        let robots = "A,droid,1977\n".repeat(20_000);
+        let file = format!("name,type,year\n{robots}");
+        let import = "/v1/robots/import?format=csv&dry_run=true";
+        let imported = proxy.call("POST", import, &file);
+        assert_eq!(imported.status, 200, "{kind:?}: {}", imported.text());
     }
     assert_eq!(server.names().len(), KINDS.len());
 }
