@@ -98,14 +98,17 @@ impl Context<'_> {
 /// Prints robots page by page.
 enum Printer {
     Table(Table),
-    File(RobotWriter),
+    File(Box<RobotWriter>),
 }
 
 impl Printer {
     fn new(format: Format, columns: &Columns) -> Self {
         match format.of_files() {
             None => Self::Table(Table::new(Screen::of_standard_output(), columns)),
-            Some(format) => Self::File(RobotWriter::new(format, columns.fields.clone())),
+            Some(format) => {
+                let writer = RobotWriter::new(format, columns.fields.clone());
+                Self::File(Box::new(writer))
+            }
         }
     }
 

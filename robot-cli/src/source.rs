@@ -84,7 +84,7 @@ impl Source<'_> {
         };
         let open_records = || {
             let (input, _) = open()?;
-            Ok(Records::new(interrupt.reader(input), self.format).with_options(reading.clone()))
+            Ok(Records::new(interrupt.reader(input), self.format).with_options(&reading))
         };
         let options = PlanOptions {
             defines: self.args.columns.define,
@@ -124,7 +124,7 @@ impl Source<'_> {
         Ok(Ok(Prepared {
             catalogue,
             records: Records::new(reader, self.format)
-                .with_options(reading.clone())
+                .with_options(&reading)
                 .with_columns(plan.columns.clone()),
             progress,
             // Records that fail are known and accepted.
@@ -157,7 +157,7 @@ impl Source<'_> {
         let progress = Progress::new(length, "importing");
         let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
         let mut records = Records::new(reader, self.format)
-            .with_options(self.args.columns.reading()?)
+            .with_options(&self.args.columns.reading()?)
             .with_columns(columns);
         let header = records.read_header();
         if interrupt.is_set() {

@@ -48,7 +48,7 @@ pub struct Records<R> {
 ///
 /// let options = ReadOptions::default().encoding("windows-1252")?;
 /// let file = b"name,type,year\n\xc9cluse,droid,1\n";
-/// let mut records = Records::new(&file[..], Format::Csv).with_options(options);
+/// let mut records = Records::new(&file[..], Format::Csv).with_options(&options);
 /// let record = records.next().ok_or("no record")?.map_err(|error| error.to_string())?;
 /// let name = record.values.map(|values| values.draft.name);
 /// assert_eq!(name, Ok(Some("\u{c9}cluse".to_owned())));
@@ -138,7 +138,7 @@ impl<R: Read> Records<R> {
 
     /// Reads the input in this way.
     #[must_use]
-    pub fn with_options(self, options: ReadOptions) -> Self {
+    pub fn with_options(self, options: &ReadOptions) -> Self {
         let reader = match self.reader {
             Reader::Csv(_) => Reader::Csv(Box::new(CsvReader::new(self.format, options.header))),
             reader => reader,

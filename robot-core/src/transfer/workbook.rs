@@ -61,7 +61,7 @@ pub(super) fn to_csv(input: &mut impl Read, sheet: Option<&str>) -> io::Result<F
     let (mut row, mut texts) = (0, Vec::new());
     while let Some(cell) = cells.next_cell().map_err(not_readable)? {
         let (next, column) = cell.get_position();
-        if next >= ROWS + 1 || column >= COLUMNS {
+        if next > ROWS || column >= COLUMNS {
             return Err(invalid(format!(
                 "The sheet '{name}' has more than {ROWS} rows or {COLUMNS} columns; save it as CSV"
             )));

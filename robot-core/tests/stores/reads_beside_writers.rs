@@ -30,11 +30,12 @@ database_tests![reads_beside_writers_are_complete];
 
 #[test]
 fn memory_reads_beside_writers_are_complete() {
-    assert_complete_beside_writers(Arc::new(MemoryCatalogue::new()));
+    let memory: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
+    assert_complete_beside_writers(&memory);
 }
 
 fn reads_beside_writers_are_complete<B: Backend>() {
-    assert_complete_beside_writers(B::new().open());
+    assert_complete_beside_writers(&B::new().open());
 }
 
 const DEFINITION: &str = r#"{"properties": {
@@ -152,8 +153,8 @@ fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &Ato
     }
 }
 
-fn assert_complete_beside_writers(shared: Arc<dyn Catalogue>) {
-    let catalogue = &*shared;
+fn assert_complete_beside_writers(shared: &Arc<dyn Catalogue>) {
+    let catalogue = &**shared;
     let model = MemoryCatalogue::new();
     for catalogue in [&model, catalogue] {
         let redefinition = Redefinition::new(DEFINITION.parse().unwrap());
@@ -195,7 +196,7 @@ fn assert_complete_beside_writers(shared: Arc<dyn Catalogue>) {
             }
         }
     });
-    assert_each_once_beside_renames(&shared);
+    assert_each_once_beside_renames(shared);
 }
 
 /// Exports and copies a catalogue while its robots get other names, which move them anywhere in the order of names.

@@ -109,7 +109,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         }
         let records = Records::new(body, format);
         let records = records
-            .with_options(report.query.reading.clone())
+            .with_options(&report.query.reading)
             .with_columns(columns);
         let options = report.query.options;
         report.run(catalogue, records, options);
@@ -211,7 +211,7 @@ impl Report {
         let open = || {
             let mut file = file.try_clone()?;
             file.rewind()?;
-            Ok(Records::new(file, format).with_options(self.query.reading.clone()))
+            Ok(Records::new(file, format).with_options(&self.query.reading))
         };
         let mut failures = Vec::new();
         let mut on_failure = |outcome: &Outcome| {
