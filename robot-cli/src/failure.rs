@@ -161,7 +161,7 @@ impl From<Error> for Failure {
                 Self::new("the definition was changed meanwhile; run the command again")
             }
             Error::DefinitionConflict {
-                conflict: DefinitionConflict::HaveValues,
+                conflict: DefinitionConflict::HaveValues | DefinitionConflict::HaveOtherKinds,
                 ..
             } => Self::new(format_args!(
                 "{error}; to drop the values, add --drop-values"

@@ -22,7 +22,7 @@ use crate::{
     fields::invalid,
     interrupt::Interrupt,
     place::Place,
-    progress::{Progress, robot_count},
+    progress::{Progress, counted},
     terminal,
 };
 
@@ -229,7 +229,7 @@ impl Source<'_> {
         } else {
             let question = format!(
                 "Define these fields, and import {}?",
-                robot_count(records - failed)
+                counted(&plan.definition, records - failed)
             );
             confirmation.confirm("changing the fields", || Ok(()), &question)
         }

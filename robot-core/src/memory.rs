@@ -13,8 +13,8 @@ use crate::{
         Redefinition, Restoration, Result,
     },
     model::{
-        Definition, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidChanges,
-        ValidDraft, Violation, Violations,
+        Definition, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidDraft,
+        Violation, Violations,
     },
 };
 
@@ -197,49 +197,50 @@ impl Robots {
     fn define(&mut self, redefinition: &Redefinition) -> Result<()> {
         redefinition.check_revision(self.definition.revision())?;
         let present = Arc::clone(&self.definition);
+        let converted: Vec<_> = redefinition.converted(&present).collect();
+        let dropped: Vec<_> = redefinition.dropped(&present).collect();
+        let rewritten = self.by_id.values().map(|robot| {
+            let changes = Redefinition::conversion(&converted, robot).with_removed(&dropped, robot);
+            if changes.is_empty() {
+                Arc::clone(robot)
+            } else {
+                Arc::new(changes.apply_to(robot))
+            }
+        });
+        let rewritten: Vec<_> = rewritten.collect();
         for (field, conflict) in redefinition.conflicts(&present) {
-            let (least, length) = match conflict {
-                DefinitionConflict::HaveValues => (1, 0),
-                DefinitionConflict::HaveDuplicates => (2, 0),
-                DefinitionConflict::HaveLongTexts => (1, INDEXED_LENGTH + 1),
+            let least = if conflict == DefinitionConflict::HaveDuplicates {
+                2
+            } else {
+                1
             };
             let mut holders: HashMap<_, Vec<_>> = HashMap::new();
-            for robot in self.by_id.values() {
-                let value = robot.value_of(field).map(|value| value.to_string());
-                if let Some(value) = value.filter(|value| value.chars().count() >= length) {
+            for (before, after) in self.by_id.values().zip(&rewritten) {
+                let robot = if least == 1 { before } else { after };
+                let value = robot.value(field.name()).map(|value| value.to_string());
+                let excludes = |value: &String| match conflict {
+                    DefinitionConflict::HaveValues | DefinitionConflict::HaveDuplicates => true,
+                    DefinitionConflict::HaveOtherKinds => after.value(field.name()).is_none(),
+                    DefinitionConflict::HaveLongTexts => value.chars().count() > INDEXED_LENGTH,
+                };
+                if let Some(value) = value.filter(excludes) {
                     holders.entry(value).or_default().push(robot.id());
                 }
             }
-            let excluding = holders.into_values().filter(|ids| ids.len() >= least);
-            let mut ids: Vec<_> = excluding.flatten().collect();
-            ids.sort_unstable();
-            let robots = ids.len() as u64;
-            ids.truncate(5);
-            if robots > 0 {
-                return Err(Error::DefinitionConflict {
-                    field: field.name(),
-                    conflict,
-                    robots,
-                    ids,
-                });
+            let excluding = holders.into_iter().filter(|(_, ids)| ids.len() >= least);
+            let mut excluding: Vec<_> = excluding
+                .flat_map(|(value, ids)| ids.into_iter().map(move |id| (id, value.clone())))
+                .collect();
+            excluding.sort_unstable();
+            if !excluding.is_empty() {
+                let robots = excluding.len() as u64;
+                return Err(Error::excluded(field, conflict, robots, excluding));
             }
         }
-        let dropped: Vec<_> = redefinition.dropped(&present).collect();
-        let robots: Vec<_> = self.by_id.values().cloned().collect();
         let definition = redefinition.definition.clone();
         self.definition = Arc::new(definition.with_revision(present.revision().next()));
         self.by_value.clear();
-        for robot in robots {
-            let removed = dropped
-                .iter()
-                .copied()
-                .filter(|field| robot.value_of(*field).is_some());
-            let changes = ValidChanges::removing(removed.collect());
-            let robot = if changes.is_empty() {
-                robot
-            } else {
-                Arc::new(changes.apply_to(&robot))
-            };
+        for robot in rewritten {
             self.put(robot);
         }
         Ok(())

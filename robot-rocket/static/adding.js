@@ -7,7 +7,7 @@ import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
-import { OWN, definition, draftOf, isSame, member, onDefined, stored } from "./robot.js";
+import { ONE, OWN, definition, draftOf, isSame, member, onDefined, stored } from "./robot.js";
 import { requestToken } from "./token.js";
 
 let fields;
@@ -29,7 +29,7 @@ export function startAdding() {
 function fill() {
   const { title } = definition.document;
   for (const id of ["adding-open", "adding-heading"]) {
-    byId(id).textContent = title ? `Add to ${title}` : "Add a robot";
+    byId(id).textContent = title ? `Add to ${title}` : `Add a ${ONE}`;
   }
   const old = fields;
   fields = new Fields(draftOf(() => ""), "shown");
@@ -83,7 +83,7 @@ function done(robot, draft) {
 
 /** Without an answer, looks the robot up as soon as the server answers again. */
 function unknown(error, draft) {
-  const words = "Whether the robot was added will be looked up as soon as the server answers.";
+  const words = `Whether the ${ONE} was added will be looked up as soon as the server answers.`;
   showError({ messages: [...error.messages, words] });
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
@@ -91,8 +91,8 @@ function unknown(error, draft) {
     const robot = found?.find((one) => isSame(one, stored(draft)));
     if (robot) return done(robot, draft);
     const isMissing = found && (found.length === 0 || !member("name").isUnique);
-    const missing = "The robot was not added. Add it again.";
-    const unclear = "Add the robot again: if its name is taken, it was added.";
+    const missing = `The ${ONE} was not added. Add it again.`;
+    const unclear = `Add the ${ONE} again: if its name is taken, it was added.`;
     showError({ messages: [isMissing ? missing : unclear] });
   });
 }

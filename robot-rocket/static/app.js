@@ -14,7 +14,7 @@ import { showExport, startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { requestOverview, stopOverview } from "./overview.js";
-import { TITLE, definition, onDefined } from "./robot.js";
+import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
 import { fillSearch, startSearch } from "./search.js";
 import { showStart, startStart } from "./start.js";
 import { kept, startToken } from "./token.js";
@@ -93,6 +93,8 @@ startAddress(showView);
 startDetail({ saved: list.showSaved, left: list.focusRobot, reload: list.reopen });
 let isStarted = false;
 onDefined(() => {
+  for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;
+  for (const noun of document.querySelectorAll(".noun-many")) noun.textContent = MANY;
   byId("title").textContent = TITLE;
   if (isStarted) refreshAddress();
   isStarted = true;

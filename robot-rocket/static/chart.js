@@ -1,7 +1,7 @@
 // Bar chart of the number of robots by years and type. A click on a bar filters by its years.
 
 import { byId, drawn, element, show } from "./elements.js";
-import { TYPES, colorOf } from "./robot.js";
+import { MANY, TYPES, colorOf } from "./robot.js";
 import { filterYears } from "./search.js";
 
 /** The maximum number of bins and gaps. */
@@ -133,7 +133,7 @@ function sum(counts) {
 function picture(bins) {
   const most = Math.max(...bins.map(({ counts }) => sum(counts)));
   const step = WIDTH / bins.length;
-  const label = "Bar chart of the number of robots by year. A table with the numbers follows.";
+  const label = `Bar chart of the number of ${MANY} by year. A table with the numbers follows.`;
   const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
   const totals = bins.map(({ counts }) => COMPACT.format(sum(counts)));
   const hasRoom = totals.every((total) => total.length * CHARACTER <= step);

@@ -2,7 +2,7 @@
 
 import { element, shownName } from "./elements.js";
 import { inWords } from "./kinds.js";
-import { MEMBERS } from "./robot.js";
+import { MEMBERS, ONE } from "./robot.js";
 
 const WORDS =
   "Your version is not saved yet. Keep yours, take theirs, or edit on above and save.";
@@ -26,7 +26,7 @@ export class Conflict {
     this.element = element(
       "div",
       { class: "conflict", role: "group", tabindex: "-1", "aria-labelledby": id },
-      element("h3", { id }, "Another user has changed this robot"),
+      element("h3", { id }, `Another user has changed this ${ONE}`),
       element("p", {}, WORDS),
       element("table", {}, element("thead", {}, element("tr", {}, ...heads)), this.#rows),
       element(

@@ -22,10 +22,13 @@ const TYPES = {
 /** What a field may be besides. */
 const FLAGS = [
   "Required",
-  "No two robots have the same value",
+  "No two have the same value",
   "Find and sort quickly",
   "Part of the search",
 ];
+
+/** What the catalogue and its robots are called: names of inputs, and their labels. */
+const TITLES = { title: "Title of the catalogue", one: "One of them is a", many: "Several are" };
 
 /** The limits of values: a keyword, a label, and the kinds of fields that have it. */
 const LIMITS = [
@@ -54,7 +57,10 @@ export function startDefining() {
   fillAdding();
   onDefined(() => {
     fillList();
-    byId("catalogue-title").elements.title.value = definition.document.title ?? "";
+    const { title, noun } = definition.document;
+    for (const [name, value] of Object.entries({ title, one: noun?.one, many: noun?.many })) {
+      byId("catalogue-title").elements[name].value = value ?? "";
+    }
   });
 }
 
@@ -94,24 +100,27 @@ async function showOthers() {
   if (!(await tried(refreshDefinition, showOthers))) report(words);
 }
 
-/** Asks whether the values of a removed field are dropped. */
+/** Asks whether values are dropped: those of a removed field, or those that are none of its new type. */
 function offerDrop(error, words, edit) {
   const onclick = async () => (await change(words, edit, true)) && byId("fields-heading").focus();
-  const button = element("button", { type: "button", onclick }, "Remove it and drop the values");
+  const button = element("button", { type: "button", onclick }, "Drop these values");
   const [reason] = error.messages[0].split("; ");
   report(`${reason}. `, button);
   button.focus();
 }
 
 function fillTitle() {
-  const box = textBox({ id: "title-of-catalogue", name: "title" });
-  byId("catalogue-title").append(labelled("Title of the catalogue", box), buttons({}, "Save"));
+  const boxes = Object.entries(TITLES).map(([name]) => textBox({ id: `${name}-of-catalogue`, name }));
+  const fields = Object.values(TITLES).map((words, index) => labelled(words, boxes[index]));
+  byId("catalogue-title").append(...fields, buttons({}, "Save"));
   byId("catalogue-title").addEventListener("submit", (event) => {
     event.preventDefault();
-    const title = box.value.trim();
+    const [title, one, many] = boxes.map((box) => box.value.trim());
     change("Saved the title.", (document) => {
       if (title) document.title = title;
       else delete document.title;
+      if (one || many) document.noun = { one, many };
+      else delete document.noun;
     });
   });
 }
@@ -132,7 +141,7 @@ function item(one) {
   const words = [TYPES[one.input][0].toLowerCase(), ...flags].join(", ");
   const actions = [button("Edit", () => edit(one))];
   if (one.isOwn && one !== OWN[0]) actions.push(button("Move up", () => moveUp(one)));
-  if (one.isOwn) actions.push(button("Remove", () => removeField(one)));
+  if (one.key !== "name") actions.push(button("Remove", () => removeField(one)));
   return element(
     "li",
     { "data-member": one.key },
@@ -148,9 +157,10 @@ function flagsOf({ key, isRequired, isUnique }) {
   return [isRequired, isUnique, index === true, search === true];
 }
 
-async function removeField({ key, title }) {
+async function removeField({ key, title, isOwn }) {
   const isDone = await change(`Removed the field ${title}.`, (document) => {
-    delete document.properties[key];
+    if (isOwn) delete document.properties[key];
+    else document.properties[key] = false;
     document.required = document.required.filter((name) => name !== key);
   });
   if (isDone) byId("fields-heading").focus();
@@ -219,6 +229,7 @@ function formOf(one) {
   const key = textBox({ spellcheck: "false", autocapitalize: "none" });
   const options = Object.entries(TYPES).map(([value, [words]]) => element("option", { value }, words));
   const type = element("select", {}, ...options);
+  type.value = one?.input ?? "text";
   const choices = element("textarea", { rows: 4, spellcheck: "false" });
   choices.value = one?.choices.join("\n") ?? "";
   const shown = { choices: choices.value };
@@ -226,13 +237,14 @@ function formOf(one) {
   const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: before[index] }));
   const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
   const choicesField = labelled("Choices, one per line", choices);
-  const keywordsOf = () => definition.document.properties[one?.key] ?? TYPES[type.value][1];
+  const isSameType = () => one?.isOwn === false || type.value === one?.input;
+  const keywordsOf = () => (isSameType() ? definition.document.properties[one.key] : TYPES[type.value][1]);
   const limits = LIMITS.map(([, words]) => textBox({ spellcheck: "false" }));
   const limitFields = LIMITS.map(([, words], index) => labelled(words, limits[index]));
 
   /** Shows what fits the kind of the field. */
   const fit = () => {
-    const input = one?.input ?? type.value;
+    const input = one?.isOwn === false ? one.input : type.value;
     const isName = one?.key === "name";
     const isOwn = one?.isOwn !== false;
     show(choicesField, input === "choice");
@@ -252,7 +264,8 @@ function formOf(one) {
   type.addEventListener("change", fit);
   fit();
   const elements = [choicesField, ...limitFields, element("div", { class: "checks" }, ...checks)];
-  if (!one) elements.unshift(labelled("Name in files and in the API", key), labelled("Type", type));
+  if (one?.isOwn !== false) elements.unshift(labelled("Type", type));
+  if (!one) elements.unshift(labelled("Name in files and in the API", key));
   return {
     elements: [labelled("Label", title), ...elements],
     get title() {
@@ -264,12 +277,14 @@ function formOf(one) {
     /** Stores what is typed in a document. Keywords whose input is unchanged, or that have none here, stay. */
     store(document, name) {
       const isOn = (box, index) => box.checked && !checks[index].hidden;
-      const isKeptFlag = (index) => one && boxes[index].checked === before[index];
+      const isSame = isSameType();
+      const isKeptFlag = (index) => isSame && boxes[index].checked === before[index];
       const [isRequired, ...flags] = boxes.map(isOn);
-      const property = { ...keywordsOf() };
-      if (!one || title.value !== one.title) property.title = title.value.trim();
+      const { description } = definition.document.properties[name] ?? {};
+      const property = { ...keywordsOf(), ...(description && { description }) };
+      if (!isSame || title.value !== one.title) property.title = title.value.trim();
       if (property.title === "") delete property.title;
-      const isKept = one && choices.value === shown.choices;
+      const isKept = isSame && choices.value === shown.choices;
       if (!choicesField.hidden && !isKept) property.enum = lines(choices.value);
       LIMITS.forEach(([keyword], index) => {
         const value = limits[index].value.trim();

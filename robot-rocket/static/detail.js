@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { whenBack } from "./connection.js";
 import { Editing } from "./editing.js";
 import { byId, element, show, shownName, spokenName } from "./elements.js";
-import { MEMBERS, TITLE, onDefined } from "./robot.js";
+import { MANY, MEMBERS, TITLE, onDefined } from "./robot.js";
 import { addressOf, editor, mark, valueOf } from "./row.js";
 import { requestToken } from "./token.js";
 
@@ -94,7 +94,7 @@ function showMissing(text) {
 }
 
 function back() {
-  return element("button", { type: "button", onclick: leave }, "All robots");
+  return element("button", { type: "button", onclick: leave }, `All ${MANY}`);
 }
 
 function showRobot(robot) {

@@ -7,7 +7,7 @@ import { Conflict } from "./conflict.js";
 import { whenBack } from "./connection.js";
 import { hasFocus, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
-import { isSame, stored } from "./robot.js";
+import { ONE, isSame, stored } from "./robot.js";
 import { editedRow } from "./row.js";
 import { requestToken } from "./token.js";
 
@@ -119,7 +119,7 @@ export class Editing {
   #showGone() {
     this.#isGone = true;
     this.#conflict?.element.remove();
-    const message = "This robot was deleted meanwhile. Save adds it again, under a new id.";
+    const message = `This ${ONE} was deleted meanwhile. Save adds it again, under a new id.`;
     this.#fields.showError({ messages: [message] });
   }
 }

@@ -30,7 +30,7 @@ export function shownName(name) {
 
 /** A name within a text for screen readers. */
 export function spokenName(name) {
-  return /[^\s\p{C}]/u.test(name) ? name : "a robot without a visible name";
+  return /[^\s\p{C}]/u.test(name) ? name : "one without a visible name";
 }
 
 /** A list of messages. It can have the focus, so that the arrow keys can scroll it. */

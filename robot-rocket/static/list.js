@@ -10,7 +10,7 @@ import { byId, element, hasFocus, isTyping, show, shownName, spokenName } from "
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { OWN, inNumber, onDefined } from "./robot.js";
+import { ONE, OWN, inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
 import { requestToken } from "./token.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
@@ -149,8 +149,8 @@ function update(what) {
 
 function nothingFound(view) {
   const { q } = view;
-  if (q === "" || isFiltered({ ...view, q: "" })) return ["No robot matches the filter."];
-  return ["No robot has all words of ", shownName(q), "."];
+  if (q === "" || isFiltered({ ...view, q: "" })) return [`No ${ONE} matches the filter.`];
+  return [`No ${ONE} has all words of `, shownName(q), "."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.

@@ -32,6 +32,9 @@ export let SORT_KEYS;
 /** The title of the catalogue, for people. */
 export let TITLE;
 
+/** What its owner calls a robot, and robots. */
+export let [ONE, MANY] = ["", ""];
+
 const listeners = [];
 
 /** Uses a definition of the catalogue from now on. */
@@ -40,7 +43,8 @@ export function define(document, revision) {
   definition = { document, revision };
   if (isSame) return;
   const required = document.required ?? BUILT_IN;
-  const properties = Object.entries(document.properties);
+  // A built-in field that is left out has the schema `false`.
+  const properties = Object.entries(document.properties).filter(([, property]) => property);
   MEMBERS = properties.map(([key, property]) => ({
     key,
     title: property.title,
@@ -58,11 +62,12 @@ export function define(document, revision) {
   }));
   OWN = MEMBERS.filter(({ isOwn }) => isOwn);
   CHOICES = MEMBERS.filter(({ isOwn, input }) => !isOwn && input === "choice");
-  TYPES = member("type").choices;
+  TYPES = member("type")?.choices ?? [];
   SEARCHED = MEMBERS.filter(({ key, isSearched }) => key === "name" || isSearched);
   const sortable = MEMBERS.filter((one) => !CHOICES.includes(one) && !one.isLong);
   SORT_KEYS = ["id", ...sortable.map(({ key }) => key)];
   TITLE = document.title ?? "Robot Catalogue";
+  ({ one: ONE, many: MANY } = document.noun ?? { one: "robot", many: "robots" });
   for (const listener of listeners) listener();
 }
 
@@ -90,8 +95,8 @@ export function colorOf(choices, value) {
 
 /** A number of robots, for people. */
 export function inNumber(count) {
-  if (count === 0) return "no robots";
-  return `${count.toLocaleString("en")} ${count === 1 ? "robot" : "robots"}`;
+  if (count === 0) return `no ${MANY}`;
+  return `${count.toLocaleString("en")} ${count === 1 ? ONE : MANY}`;
 }
 
 /** A draft with an entry per member. */

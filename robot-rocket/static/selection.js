@@ -6,7 +6,7 @@ import { whenBack } from "./connection.js";
 import { byId, element, problems, show, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MEMBERS, inNumber, member, onDefined } from "./robot.js";
+import { MANY, MEMBERS, ONE, inNumber, member, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** The selected robots by their ids, as they were read last. */
@@ -152,7 +152,7 @@ async function run(verb, action) {
   try {
     if (some.length > LIMIT) throw new Error(`Select at most ${inNumber(LIMIT)}.`);
     const changed = await refresh(some);
-    if (changed.length > 0) return showOutcome(`No robot was ${verb}. Look, and try again.`, changed);
+    if (changed.length > 0) return showOutcome(`No ${ONE} was ${verb}. Look, and try again.`, changed);
     const count = await action(some);
     clearSelection();
     await refresh(some).catch(listeners.reload);
@@ -160,7 +160,7 @@ async function run(verb, action) {
   } catch (error) {
     if (error.needsToken) return requestToken(error, () => run(verb, action));
     const { isTransient, messages = [error.message] } = error;
-    const words = isTransient ? `Whether the robots were ${verb} is unknown.` : `No robot was ${verb}.`;
+    const words = isTransient ? `Whether the ${MANY} were ${verb} is unknown.` : `No ${ONE} was ${verb}.`;
     showOutcome(words, messages.map((message) => [message]));
     if (isTransient) whenBack(error, () => refresh(some).catch(listeners.reload));
   } finally {

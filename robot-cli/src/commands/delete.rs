@@ -7,7 +7,8 @@ use crate::{
     context::{Context, Format},
     failure::Failure,
     fields::{IdArgument, parse_id},
-    progress::robot_count,
+    printable::printable,
+    progress::counted,
     selection::TextFilterArgs,
     targets::{Targets, check_choice},
     terminal::ConfirmationArgs,
@@ -46,17 +47,20 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let is_filtered = !args.filter.is_empty();
     check_choice(is_named, is_filtered)?;
     let catalogue = context.open_existing()?;
-    let filter = args.filter.filter(&catalogue.definition())?;
+    let definition = catalogue.definition();
+    let filter = args.filter.filter(&definition)?;
     let filter = is_filtered.then_some(filter);
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
     let verb = ["Delete", "deleting"];
     let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
     if context.print_format() == Format::Table {
         let lines = if is_named || deleted.is_empty() {
-            let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
+            let lines = deleted
+                .iter()
+                .map(|id| format!("Deleted {} {id}.\n", printable(definition.one())));
             lines.collect::<Vec<_>>().concat()
         } else {
-            format!("Deleted {}.\n", robot_count(deleted.len()))
+            format!("Deleted {}.\n", counted(&definition, deleted.len()))
         };
         failures.extend(context.print(&lines, Failure::change_not_shown).err());
     }

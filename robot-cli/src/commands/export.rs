@@ -14,10 +14,11 @@ use crate::{
     fields::Columns,
     interrupt::Interrupt,
     place::Place,
-    progress::{Progress, robot_count},
+    progress::{Progress, counted},
     selection::{OrderArgs, TextFilterArgs},
 };
 use clap::Args;
+use indicatif::HumanCount;
 use robot_core::{
     Existing, Field, OutputError, OutputFile, Robot, StoreFiles,
     transfer::{self, RobotWriter},
@@ -97,7 +98,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         }
         Place::File(path) => to_file(export, path, &place, &context.files())?,
     };
-    let text = format!("Exported {} to {place}.\n", robot_count(count));
+    let text = format!("Exported {} to {place}.\n", counted(&definition, count));
     context.print(&text, Failure::change_not_shown)
 }
 
@@ -123,8 +124,8 @@ fn to_file(
     let count = export.write(&mut buffer, &interrupt, |cause| failure(cause.into()))?;
     drop(buffer);
     if interrupt.is_set() {
-        let count = robot_count(count);
-        return Err(interrupt.stopped(&format!(" after {count}; '{place}' is unchanged")));
+        let count = HumanCount(count);
+        return Err(interrupt.stopped(&format!(" after {count} records; '{place}' is unchanged")));
     }
     file.finish(Existing::Replace).map_err(failure)?;
     Ok(count)

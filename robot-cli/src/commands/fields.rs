@@ -24,7 +24,7 @@ pub(crate) struct FieldsArgs {
     #[command(subcommand)]
     command: Option<FieldsCommand>,
 
-    /// Drop values of fields that are removed or change their type
+    /// Drop the values of removed fields, and values that cannot be converted
     #[arg(long, global = true)]
     drop_values: bool,
 }
@@ -240,10 +240,10 @@ fn change(
     let catalogue = context.open_existing()?;
     let present = catalogue.definition();
     let field = settable(name, &present).map_err(Failure::new)?;
-    if keywords.is_none() && !field.is_own() {
-        return Err(Failure::new(format_args!(
-            "{name} is built in, and cannot be removed; see: robot-cli fields change --help"
-        )));
+    if keywords.is_none() && field == Field::NAME {
+        return Err(Failure::new(
+            "Each robot needs a name, which cannot be removed.",
+        ));
     }
     let action = keywords.map_or("Removed", |_| "Changed");
     let redefinition = edited(&present, name, keywords)?;

@@ -1,6 +1,6 @@
 //! `import`: robots from a file or standard input.
 
-use std::{ffi::OsString, fmt::Write as _, io::Write};
+use std::{ffi::OsString, fmt::Write as _, io::Write, sync::Arc};
 
 use clap::{
     Args,
@@ -8,7 +8,7 @@ use clap::{
 };
 use indicatif::HumanCount;
 use robot_core::{
-    Error, Violation,
+    Catalogue, Definition, Error, Violation,
     transfer::{
         self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, PlanOptions, Position,
     },
@@ -20,7 +20,7 @@ use crate::{
     failure::Failure,
     interrupt::Interrupt,
     place::Place,
-    progress::{Progress, robot_count},
+    progress::{Progress, counted},
     source::{Prepared, Source},
     terminal,
 };
@@ -163,11 +163,13 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         stop: None,
         is_planned: true,
         has_name_conflict: false,
+        definition: Arc::clone(Definition::built_in()),
     };
     let prepared = match source.prepare(&interrupt, context)? {
         Ok(prepared) => prepared,
         Err(plan) => {
             import.summary = plan.counts;
+            import.definition = plan.definition;
             return import.finish(context.output);
         }
     };
@@ -179,6 +181,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         plan,
     } = prepared;
     import.progress = Some(progress);
+    import.definition = catalogue.definition();
     import.is_planned = plan.is_some();
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
@@ -226,6 +229,8 @@ struct Import<'a> {
     is_planned: bool,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,
+    /// The definition with the noun of the robots.
+    definition: Arc<Definition>,
 }
 
 impl Import<'_> {
@@ -271,7 +276,7 @@ impl Import<'_> {
     /// Reports how far an interrupted import got, and how to continue.
     fn interrupted(self, interrupt: &Interrupt) -> Failure {
         let (position, again) = (self.position, self.again());
-        let sentence = sentence(&self.summary, self.args);
+        let sentence = sentence(&self.summary, self.args, &self.definition);
         drop(self.progress);
         interrupt.stopped(&format!(" at {position}. {sentence} To continue, {again}."))
     }
@@ -282,8 +287,12 @@ impl Import<'_> {
         drop(self.progress);
         let mut failures = Vec::new();
         if !is_unknown {
-            let printed = writeln!(output, "{}", sentence(&self.summary, self.args))
-                .and_then(|()| output.flush());
+            let printed = writeln!(
+                output,
+                "{}",
+                sentence(&self.summary, self.args, &self.definition)
+            )
+            .and_then(|()| output.flush());
             failures.extend(printed.err().map(Failure::change_not_shown));
         }
         // An atomic import has not stopped at a record.
@@ -312,7 +321,7 @@ impl Import<'_> {
 }
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
-fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
+fn sentence(summary: &ImportCounts, args: &ImportArgs, definition: &Definition) -> String {
     let others = [
         ("changed", "change", summary.replaced),
         ("left unchanged", "leave unchanged", summary.unchanged),
@@ -320,7 +329,7 @@ fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
         ("failed", "fail", summary.failed),
     ];
     let added = if args.dry_run { "Would add" } else { "Added" };
-    let mut sentence = format!("{added} {}", robot_count(summary.added));
+    let mut sentence = format!("{added} {}", counted(definition, summary.added));
     for (done, planned, count) in others.into_iter().filter(|(.., count)| *count > 0) {
         let verb = if args.dry_run { planned } else { done };
         // Writing to a string cannot fail.

@@ -1,7 +1,7 @@
 //! Changes of a catalogue's definition.
 
 use super::error::{Error, Result};
-use crate::model::{Definition, Field, Kind, Revision};
+use crate::model::{Definition, Draft, Field, Kind, Revision, Robot, ValidChanges};
 
 /// A new definition of a catalogue.
 ///
@@ -23,16 +23,18 @@ pub struct Redefinition {
     pub definition: Definition,
     /// The revision that the present definition must still have; `None` for any.
     pub expected: Option<Revision>,
-    /// Whether the values of fields that are removed, or that get another kind, are dropped. Otherwise robots that
-    /// have such values exclude the definition.
+    /// Whether the values of fields that are removed are dropped, and values that cannot be converted to the new kind of
+    /// their field. Otherwise robots that have such values exclude the definition.
     pub drops_values: bool,
 }
 
 /// Why robots exclude a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefinitionConflict {
-    /// They have values of a field that is to be removed, or to get another kind.
+    /// They have values of a field that is to be removed.
     HaveValues,
+    /// They have values of a field that are none of its new kind.
+    HaveOtherKinds,
     /// They have the same values of a field that is to be unique.
     HaveDuplicates,
     /// They have longer texts of a field than an index permits.
@@ -62,12 +64,39 @@ impl Redefinition {
         }
     }
 
+    /// The fields of the definition that get another kind, to which the values of robots are converted.
+    pub(crate) fn converted<'a>(
+        &'a self,
+        present: &'a Definition,
+    ) -> impl Iterator<Item = Field> + 'a {
+        self.definition.own().filter(|field| {
+            let before = present.field(field.name());
+            before.is_some_and(|before| field.converts(before))
+        })
+    }
+
+    /// The changes of a robot by which it has values of these fields' kinds. Values that cannot be converted are removed.
+    pub(crate) fn conversion(fields: &[Field], robot: &Robot) -> ValidChanges {
+        let (mut draft, mut removed) = (Draft::default(), Vec::new());
+        for field in fields {
+            let Some(value) = robot.value(field.name()) else {
+                continue;
+            };
+            match field.convert(&value) {
+                Some(converted) if converted == value => {}
+                Some(converted) => draft.set(field, converted),
+                None => removed.push(*field),
+            }
+        }
+        ValidChanges::unchecked(draft, removed)
+    }
+
     /// The fields whose values are dropped.
     pub(crate) fn dropped<'a>(
         &'a self,
         present: &'a Definition,
     ) -> impl Iterator<Item = Field> + 'a {
-        self.lost(present).filter(|_| self.drops_values)
+        self.removed(present).filter(|_| self.drops_values)
     }
 
     /// The fields by which robots may exclude the definition.
@@ -75,28 +104,33 @@ impl Redefinition {
         &'a self,
         present: &'a Definition,
     ) -> impl Iterator<Item = (Field, DefinitionConflict)> + 'a {
-        let lost = self.lost(present).filter(|_| !self.drops_values);
-        // Values of another kind are dropped, or exclude the definition themselves.
+        use DefinitionConflict::{HaveDuplicates, HaveLongTexts, HaveOtherKinds, HaveValues};
+        let converts = move |field: Field| {
+            let before = present.field(field.name());
+            before.is_some_and(|before| field.converts(before))
+        };
         let gets = move |field: Field, has: fn(Field) -> bool| {
             let before = present.field(field.name());
-            has(field) && before.is_none_or(|before| before.has_kind_of(field) && !has(before))
+            has(field) && before.is_none_or(|before| converts(field) || !has(before))
         };
         let unique = self.definition.unique();
         let unique = unique.filter(move |field| gets(*field, Field::is_unique));
         let long = self.definition.own().filter(move |field| {
-            gets(*field, Field::is_indexed) && matches!(field.kind(), Kind::Text { .. })
+            let is_text = matches!(field.kind(), Kind::Text { .. });
+            is_text && gets(*field, Field::is_indexed) && !converts(*field)
         });
-        let lost = lost.map(|field| (field, DefinitionConflict::HaveValues));
-        let long = long.map(|field| (field, DefinitionConflict::HaveLongTexts));
-        let unique = unique.map(|field| (field, DefinitionConflict::HaveDuplicates));
-        lost.chain(long).chain(unique)
+        let removed = self.removed(present).map(|field| (field, HaveValues));
+        let converted = self.converted(present).map(|field| (field, HaveOtherKinds));
+        let excluding = removed.chain(converted).filter(|_| !self.drops_values);
+        let long = long.map(|field| (field, HaveLongTexts));
+        excluding
+            .chain(long)
+            .chain(unique.map(|field| (field, HaveDuplicates)))
     }
 
-    /// The present fields whose values are not values of the definition.
-    fn lost<'a>(&'a self, present: &'a Definition) -> impl Iterator<Item = Field> + 'a {
-        present.own().filter(|field| {
-            let kept = self.definition.field(field.name());
-            !kept.is_some_and(|kept| kept.has_kind_of(*field))
-        })
+    /// The present fields that the definition does not have.
+    fn removed<'a>(&'a self, present: &'a Definition) -> impl Iterator<Item = Field> + 'a {
+        let fields = present.settable().iter().copied();
+        fields.filter(|field| self.definition.field(field.name()).is_none())
     }
 }

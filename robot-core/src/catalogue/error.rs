@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::define::DefinitionConflict;
-use crate::model::{INDEXED_LENGTH, RobotId, Violation, Violations};
+use crate::model::{Field, INDEXED_LENGTH, RobotId, Violation, Violations, excerpt};
 
 /// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
 ///
@@ -72,7 +72,7 @@ pub enum Error {
     DefinitionStale,
     /// Robots exclude a new definition. The message does not say how to drop values: with
     /// [`Redefinition::drops_values`](crate::Redefinition::drops_values), for which each interface has a name.
-    #[error("{}", conflict_message(.field, *.conflict, *.robots, .ids))]
+    #[error("{}", conflict_message(.field, *.conflict, *.robots, .ids, .values))]
     DefinitionConflict {
         /// The name of the field.
         field: &'static str,
@@ -82,6 +82,8 @@ pub enum Error {
         robots: u64,
         /// The lowest of their ids, five at most.
         ids: Vec<RobotId>,
+        /// The values of these that are none of the new kind.
+        values: Vec<String>,
     },
     /// The store is overloaded or unreachable at the moment. The same call may succeed later.
     #[error("The catalogue is busy or cannot be reached; try again in a moment")]
@@ -167,6 +169,26 @@ impl Error {
     pub fn store(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(Arc::from(cause.into()))
     }
+
+    /// [`Self::DefinitionConflict`] by these robots, in the order of their ids, and their values.
+    pub(crate) fn excluded(
+        field: Field,
+        conflict: DefinitionConflict,
+        robots: u64,
+        some: impl IntoIterator<Item = (RobotId, String)>,
+    ) -> Self {
+        let (ids, mut values): (Vec<_>, Vec<_>) = some.into_iter().take(5).unzip();
+        if conflict != DefinitionConflict::HaveOtherKinds {
+            values.clear();
+        }
+        Self::DefinitionConflict {
+            field: field.name(),
+            conflict,
+            robots,
+            ids,
+            values,
+        }
+    }
 }
 
 fn conflict_message(
@@ -174,6 +196,7 @@ fn conflict_message(
     conflict: DefinitionConflict,
     robots: u64,
     ids: &[RobotId],
+    values: &[String],
 ) -> String {
     let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
     let ids = ids.join(", ");
@@ -183,9 +206,19 @@ fn conflict_message(
         _ => format!("{robots} robots (ids {ids} and others)"),
     };
     match conflict {
-        DefinitionConflict::HaveValues => format!(
-            "{field} cannot be removed or get another type, because {which} would lose the value"
-        ),
+        DefinitionConflict::HaveValues => {
+            format!("{field} cannot be removed, because {which} would lose the value")
+        }
+        DefinitionConflict::HaveOtherKinds => {
+            let values: Vec<_> = values
+                .iter()
+                .map(|value| format!("'{}'", excerpt(value)))
+                .collect();
+            let values = values.join(", ");
+            format!(
+                "{field} cannot get another type, because {which} would lose the value: {values}"
+            )
+        }
         DefinitionConflict::HaveDuplicates => format!(
             "{field} cannot be unique, because {which} have a value that others have; change these first"
         ),

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The number of ids that the error of a definition names.
-const IDS: i64 = 5;
+const IDS: usize = 5;
 
 /// The number of steps of rewriting within a change of the definition. Fewer, and smaller catalogues need steps after it;
 /// more, and writers wait longer for the change.
@@ -158,6 +158,7 @@ pub(super) async fn check_conflict<C: Dialect>(
     conflict: DefinitionConflict,
 ) -> QueryResult<()> {
     let condition = match conflict {
+        DefinitionConflict::HaveOtherKinds => return check_kind(connection, field).await,
         DefinitionConflict::HaveValues => has_value::<C>(field.name()),
         DefinitionConflict::HaveLongTexts => {
             // The new one would be cut off at this length.
@@ -181,12 +182,33 @@ pub(super) async fn check_conflict<C: Dialect>(
         return Ok(());
     }
     let ids = ids(connection, condition, IDS).await?;
-    Err(wrap(Error::DefinitionConflict {
-        field: field.name(),
-        conflict,
-        robots,
-        ids: ids.into_iter().filter_map(RobotId::new).collect(),
-    }))
+    let ids = ids.into_iter().filter_map(RobotId::new);
+    let some = ids.map(|id| (id, String::new()));
+    Err(wrap(Error::excluded(field, conflict, robots, some)))
+}
+
+/// Fails if robots have values that cannot be converted to the kind of a field.
+async fn check_kind<C: Dialect>(connection: &mut C, field: Field) -> QueryResult<()> {
+    let (mut count, mut some, mut last) = (0, Vec::new(), 0);
+    loop {
+        let robots = rewrite::with_values(connection, &[field], last).await?;
+        let Some(end) = robots.last() else {
+            break;
+        };
+        last = end.id().get();
+        for robot in &robots {
+            if Redefinition::conversion(&[field], robot).removes(field) {
+                count += 1;
+                let value = robot.value(field.name()).filter(|_| some.len() < IDS);
+                some.extend(value.map(|value| (robot.id(), value.to_string())));
+            }
+        }
+    }
+    if count == 0 {
+        return Ok(());
+    }
+    let conflict = DefinitionConflict::HaveOtherKinds;
+    Err(wrap(Error::excluded(field, conflict, count, some)))
 }
 
 /// Changes the definition in the transaction of the caller, on a database whose changes of tables are part of it.
@@ -197,10 +219,8 @@ pub(super) async fn define<C: Dialect>(
 ) -> QueryResult<Definition> {
     let present = expected(connection, redefinition).await?;
     check(connection, redefinition, &present).await?;
-    // New indexes might not permit them.
-    drop_values(connection, dropped_at_once(redefinition, &present)).await?;
-    create_indexes(connection, &redefinition.definition, |_| true).await?;
     let definition = store(connection, redefinition, &present).await?;
+    create_indexes(connection, &definition, |_| true).await?;
     drop_indexes(connection, &definition).await?;
     Ok(definition)
 }
@@ -212,8 +232,7 @@ pub(super) async fn store<C: Dialect>(
     present: &Definition,
 ) -> QueryResult<Definition> {
     let (definition, revision) = (redefinition.definition.clone(), present.revision());
-    let dropped = dropped_at_once(redefinition, present);
-    rewrite::begin(connection, redefinition, present, dropped.is_empty()).await?;
+    rewrite::begin(connection, redefinition, present).await?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
     let update = update
         .number(revision.next().get())
@@ -223,40 +242,18 @@ pub(super) async fn store<C: Dialect>(
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    drop_values(connection, dropped).await?;
     let definition = definition.with_revision(revision.next());
+    let converted: Vec<_> = redefinition.converted(present).collect();
+    rewrite::convert(connection, &definition, &converted).await?;
+    for field in converted.into_iter().filter(|field| field.is_unique()) {
+        let conflict = DefinitionConflict::HaveDuplicates;
+        check_conflict(connection, &definition, field, conflict).await?;
+    }
     // In a small catalogue, nothing is left to do.
     for _ in 0..STEPS {
         rewrite::step(connection, &definition).await?;
     }
     Ok(definition)
-}
-
-/// The fields whose values are dropped because they get another kind.
-pub(super) fn changed<'a>(
-    redefinition: &'a Redefinition,
-    present: &'a Definition,
-) -> impl Iterator<Item = Field> + 'a {
-    let stays = |field: &Field| redefinition.definition.field(field.name()).is_some();
-    redefinition.dropped(present).filter(stays)
-}
-
-/// The fields whose values are dropped with the definition: all, if one of them gets another kind, of whose earlier kind
-/// no value may stay. Otherwise the values of removed fields are dropped in steps.
-fn dropped_at_once(redefinition: &Redefinition, present: &Definition) -> Vec<Field> {
-    match changed(redefinition, present).next() {
-        Some(_) => redefinition.dropped(present).collect(),
-        None => Vec::new(),
-    }
-}
-
-/// Drops the values of fields.
-async fn drop_values<C: Dialect>(connection: &mut C, fields: Vec<Field>) -> QueryResult<()> {
-    let names: Vec<_> = fields
-        .into_iter()
-        .map(|field| field.name().to_owned())
-        .collect();
-    rewrite::drop_values(connection, &names, Fragment::new("1 = 1")).await
 }
 
 /// The SQL of a field's value, without an index that may not exist yet.

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::{define::Index, execute::Execute, fragment::Fragment};
+use super::{define::Index, execute::Execute, fragment::Fragment, rewrite::Rewritten};
 use crate::model::{Definition, Field, Robot, ValidDraft};
 
 /// The statements that differ between backends.
@@ -60,11 +60,11 @@ pub(super) trait Dialect: Execute {
         None
     }
 
-    /// Stores what searches compare of robots that still have their revision, by one statement.
-    fn set_search_texts(
+    /// Stores what searches compare of robots that still have their revision, and their own values, by one statement.
+    fn rewrite(
         &mut self,
         definition: &Definition,
-        robots: &[Robot],
+        rows: &[Rewritten<'_>],
     ) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// A query for the names of the columns of the table.

@@ -19,25 +19,42 @@ use crate::{
     model::{Definition, Field, Robot, fold},
 };
 
-/// What searches compare of a robot, if it still has the revision.
+/// What is written of a robot, if it still has the revision.
 #[derive(Serialize)]
-pub(super) struct SearchTexts<'a> {
+pub(super) struct Rewritten<'a> {
     id: i64,
     revision: i64,
     search_text: Cow<'a, str>,
     own_text: Option<String>,
+    /// The JSON of the own values; `None` if they stay.
+    own: Option<String>,
 }
 
-/// What a robot's [`SearchTexts`] are, for a statement that reads them as JSON.
-pub(super) fn search_texts(definition: &Definition, robots: &[Robot]) -> QueryResult<String> {
-    let texts = robots.iter().map(|robot| SearchTexts {
-        id: robot.id().get(),
-        revision: robot.revision().get(),
-        search_text: fold(robot.name()),
-        own_text: own_text(definition, |field| robot.value_of(field)),
-    });
-    json(&texts.collect::<Vec<_>>())
+impl<'a> Rewritten<'a> {
+    /// What searches compare.
+    pub(super) fn search_texts(definition: &Definition, robot: &'a Robot) -> Self {
+        Self {
+            id: robot.id().get(),
+            revision: robot.revision().get(),
+            search_text: fold(robot.name()),
+            own_text: own_text(definition, |field| robot.value_of(field)),
+            own: None,
+        }
+    }
 }
+
+/// The SQL that changes the own values, if rows have some.
+pub(super) fn if_own<'a>(rows: &[Rewritten<'_>], sql: &'a str) -> &'a str {
+    if rows.iter().any(|row| row.own.is_some()) {
+        sql
+    } else {
+        ""
+    }
+}
+
+/// The number of robots that are converted together. Higher, and they take more memory; lower, and there are more
+/// statements.
+const STEP: i64 = 1000;
 
 /// The first of the robots that wait, and the JSON of the names of removed fields; `None` if none waits.
 async fn waiting<C: Dialect>(
@@ -63,7 +80,6 @@ pub(super) async fn begin<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
     present: &Definition,
-    drops_removed: bool,
 ) -> QueryResult<()> {
     let definition = &redefinition.definition;
     let is_searched = |definition: &Definition, field: Field| {
@@ -73,7 +89,7 @@ pub(super) async fn begin<C: Dialect>(
     let mut all = definition.own().chain(present.own());
     let is_search_changed =
         all.any(|field| is_searched(definition, field) != is_searched(present, field));
-    let removed = redefinition.dropped(present).filter(|_| drops_removed);
+    let removed = redefinition.dropped(present);
     let mut dropped: Vec<_> = removed.map(|field| field.name().to_owned()).collect();
     if let Some((_, json)) = waiting(connection, C::FOR_UPDATE).await? {
         let names = names(&json);
@@ -114,7 +130,12 @@ pub(super) async fn step<C: Dialect>(
     let robots = connection
         .robots(query, &mut Room::of_robots(usize::MAX))
         .await?;
-    connection.set_search_texts(definition, &robots).await?;
+    let texts = robots
+        .iter()
+        .map(|robot| Rewritten::search_texts(definition, robot));
+    connection
+        .rewrite(definition, &texts.collect::<Vec<_>>())
+        .await?;
     let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
     connection.change(place).await?;
     Ok(true)
@@ -125,6 +146,65 @@ fn names(json: &str) -> Vec<String> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
+/// Robots after an id that have values of some fields, in the order of the ids; none after the last ones.
+pub(super) async fn with_values<C: Dialect>(
+    connection: &mut C,
+    fields: &[Field],
+    after: i64,
+) -> QueryResult<Vec<Robot>> {
+    let have_values = fields.iter().map(|field| has_value::<C>(field.name()));
+    let Some(have_values) = have_values.reduce(Fragment::or) else {
+        return Ok(Vec::new());
+    };
+    let condition = Fragment::new("robots.id > ").number(after).and(have_values);
+    let condition = condition.sql(" ORDER BY robots.id LIMIT ").number(STEP);
+    let query = select(ROBOT, Some(condition)).uncached();
+    connection
+        .robots(query, &mut Room::of_robots(usize::MAX))
+        .await
+}
+
+/// Converts the values of fields that get another kind by the definition that the transaction has stored. Values that
+/// cannot be converted are dropped.
+pub(super) async fn convert<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    fields: &[Field],
+) -> QueryResult<()> {
+    let mut last = 0;
+    loop {
+        let robots = with_values(connection, fields, last).await?;
+        let Some(end) = robots.last() else {
+            return Ok(());
+        };
+        last = end.id().get();
+        let changes = robots
+            .iter()
+            .map(|robot| (robot, Redefinition::conversion(fields, robot)));
+        let changes = changes.filter(|(_, changes)| !changes.is_empty());
+        let converted: Vec<_> = changes
+            .map(|(robot, changes)| changes.apply_to(robot))
+            .collect();
+        let rows = converted.iter().map(|robot| {
+            let mut row = Rewritten::search_texts(definition, robot);
+            // Of the robot before.
+            row.revision -= 1;
+            row.own = Some(
+                robot
+                    .values()
+                    .own()
+                    .to_json(definition)
+                    .unwrap_or_else(|| "{}".to_owned()),
+            );
+            row
+        });
+        let rows: Vec<_> = rows.collect();
+        if !rows.is_empty() {
+            connection.rewrite(definition, &rows).await?;
+        }
+    }
+}
+
 /// Drops the values with these names of the robots that meet a condition.
 pub(super) async fn drop_values<C: Dialect>(
     connection: &mut C,
@@ -133,12 +213,24 @@ pub(super) async fn drop_values<C: Dialect>(
 ) -> QueryResult<()> {
     let have_values = names.iter().map(|name| has_value::<C>(name));
     if let Some(have_values) = have_values.reduce(Fragment::or) {
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let (before, after) = C::merge(&names);
-        let nulls = names.iter().map(|name| format!("\"{name}\":null"));
+        let names = names.iter().map(String::as_str);
+        let (columns, own): (Vec<_>, Vec<_>) =
+            names.partition(|name| Field::built_in(name).is_some());
+        let columns: Vec<_> = columns
+            .iter()
+            .map(|name| format!(", {name} = NULL"))
+            .collect();
+        let columns = columns.concat();
+        let texts = if own.is_empty() {
+            ""
+        } else {
+            ", search_text = NULL, own_text = NULL"
+        };
+        let (before, after) = C::merge(&own);
+        let nulls = own.iter().map(|name| format!("\"{name}\":null"));
         let patch = format!("{{{}}}", nulls.collect::<Vec<_>>().join(","));
         let update = Fragment::new(format!(
-            "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
+            "UPDATE robots SET revision = revision + 1{columns}{texts}, own = {before}"
         ));
         let update = update.text(patch).sql(format!("{after} WHERE "));
         let update = update.then(condition.and(have_values));
@@ -147,9 +239,12 @@ pub(super) async fn drop_values<C: Dialect>(
     Ok(())
 }
 
-/// The condition that robots have an own value with a name, of any kind. Most of those that have none are found without
+/// The condition that robots have a value with a name, of any kind. Most robots that have none are found without
 /// parsing their values.
 pub(super) fn has_value<C: Dialect>(name: &str) -> Fragment<'static> {
+    if Field::built_in(name).is_some() {
+        return Fragment::new(format!("(robots.{name} IS NOT NULL)"));
+    }
     let value = C::own_text_value(name);
     Fragment::new(format!(
         "(robots.own LIKE '%\"{name}\"%' AND {value} IS NOT NULL)"

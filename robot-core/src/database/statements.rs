@@ -214,10 +214,11 @@ pub(super) async fn count<C: Dialect>(
 pub(super) async fn ids<C: Execute>(
     connection: &mut C,
     condition: Fragment<'_>,
-    limit: i64,
+    limit: usize,
 ) -> QueryResult<Vec<i64>> {
-    let query = select("robots.id", Some(condition)).sql(" ORDER BY robots.id LIMIT ");
-    connection.numbers(query.number(limit)).await
+    let query =
+        select("robots.id", Some(condition)).sql(format!(" ORDER BY robots.id LIMIT {limit}"));
+    connection.numbers(query).await
 }
 
 /// The greatest id that was assigned, as far as the database knows; 0 if none was.

@@ -81,8 +81,8 @@ impl ListWriter<Robot> for RobotWriter {
         const MESSAGE: &str =
             "The export was interrupted, because the service failed; request it again";
         Some(match self.format {
-            // One field too many.
-            Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(self.fields.len())).into_bytes(),
+            // One field too many, since missing ones would be no values.
+            Format::Csv => format!("{}\"{MESSAGE}\"\n", ",".repeat(self.fields.len())).into_bytes(),
             Format::Json | Format::Ndjson | Format::Xlsx => {
                 let mut line = envelope("ERROR", None::<()>, vec![MESSAGE.to_owned()]);
                 line.push(b'\n');

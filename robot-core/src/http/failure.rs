@@ -130,7 +130,7 @@ const INTERNAL: &str = "The service failed, which is not your fault; the cause i
 fn store_message(error: &Error) -> String {
     let message = match error {
         Error::DefinitionConflict {
-            conflict: DefinitionConflict::HaveValues,
+            conflict: DefinitionConflict::HaveValues | DefinitionConflict::HaveOtherKinds,
             ..
         } => return format!("{error}; to drop the values, send the definition with drop_values"),
         Error::NotRestored { violation, .. } => return violation.to_string(),

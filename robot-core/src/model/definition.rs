@@ -5,6 +5,8 @@
 
 use std::sync::{Arc, LazyLock};
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     field::Field,
     kind::{INDEXED_LENGTH, Kind, listed},
@@ -36,6 +38,7 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct Definition {
     pub(super) title: Option<String>,
+    pub(super) noun: Option<Noun>,
     /// The id, the fields that clients can set, and the revision.
     all: Vec<Field>,
     in_order_of_messages: Vec<Field>,
@@ -43,22 +46,31 @@ pub struct Definition {
     revision: Revision,
 }
 
+/// What the owner calls the robots.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Noun {
+    pub(super) one: String,
+    pub(super) many: String,
+}
+
 static BUILT_IN: LazyLock<Arc<Definition>> = LazyLock::new(Arc::default);
 
 impl Default for Definition {
     /// The definition of the contract.
     fn default() -> Self {
-        Self::new(None, Field::SETTABLE)
+        Self::new(None, None, Field::SETTABLE)
     }
 }
 
 impl Definition {
-    pub(super) fn new(title: Option<String>, settable: &[Field]) -> Self {
+    pub(super) fn new(title: Option<String>, noun: Option<Noun>, settable: &[Field]) -> Self {
         let mut in_order_of_messages = settable.to_vec();
         // Stable: own fields stay in their order.
         in_order_of_messages.sort_by_key(|field| field.member());
         Self {
             title,
+            noun,
             all: [&[Field::ID], settable, &[Field::REVISION]].concat(),
             in_order_of_messages,
             created_view: [settable, &[Field::ID]].concat(),
@@ -76,6 +88,18 @@ impl Definition {
     #[must_use]
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// What the owner calls a robot, for people: `robot`, unless the definition has a noun.
+    #[must_use]
+    pub fn one(&self) -> &str {
+        self.noun.as_ref().map_or("robot", |noun| &noun.one)
+    }
+
+    /// What the owner calls the robots, for people: `robots`, unless the definition has a noun.
+    #[must_use]
+    pub fn many(&self) -> &str {
+        self.noun.as_ref().map_or("robots", |noun| &noun.many)
     }
 
     /// The number of this state of the definition in its catalogue: 1 for the first one.
@@ -104,6 +128,12 @@ impl Definition {
     #[must_use]
     pub fn settable(&self) -> &[Field] {
         self.default_fields().get(1..).unwrap_or_default()
+    }
+
+    /// The built-in fields that its robots do not have.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = Field> + '_ {
+        let built_in = Field::SETTABLE.iter().copied();
+        built_in.filter(|field| !self.settable().contains(field))
     }
 
     /// The fields that the owner has added.

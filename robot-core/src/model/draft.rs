@@ -161,11 +161,13 @@ impl Draft {
                 None => continue,
             });
         }
-        let unknown = self
-            .own
-            .names()
-            .filter(|name| definition.field(name).is_none());
-        violations.extend(unknown.map(|name| {
+        let left_out = definition
+            .left_out()
+            .filter(|field| self.value(*field).is_some());
+        let left_out = left_out.map(|field| -> &str { field.name() });
+        let own = self.own.names();
+        let unknown = own.filter(|name| definition.field(name).is_none());
+        violations.extend(left_out.chain(unknown).map(|name| {
             let message = format!("{name} is not a field of this catalogue");
             Violation::wrong_kind(name.to_owned(), message)
         }));

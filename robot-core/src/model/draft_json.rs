@@ -11,6 +11,7 @@ use super::{
     field::Field,
     id::RobotId,
     kind::Kind,
+    reading::whole,
     text::{Message, UNKNOWN_LIMIT, excerpt, unknown as unknown_name},
     value::Value,
 };
@@ -169,16 +170,6 @@ impl Members<'_> {
             }));
         }
         messages
-    }
-}
-
-/// A number without decimals that are zero: `2008` for `2008.0`.
-pub(crate) fn whole(number: &str) -> &str {
-    match number.split_once('.') {
-        Some((digits, zeros)) if zeros.bytes().all(|byte| byte == b'0') && !zeros.is_empty() => {
-            digits
-        }
-        _ => number,
     }
 }
 

@@ -158,6 +158,12 @@ pub(crate) enum Member {
 }
 
 impl Field {
+    /// The built-in field with this name, if clients can set it.
+    pub(crate) fn built_in(name: &str) -> Option<Self> {
+        let mut settable = Self::SETTABLE.iter().copied();
+        settable.find(|field| field.name() == name)
+    }
+
     /// The name, as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -215,10 +221,13 @@ impl Field {
         self.member() == Member::Own
     }
 
-    /// Whether the values of another field are values of this one.
-    pub(crate) fn has_kind_of(self, other: Self) -> bool {
+    /// Whether the values of this field before its change are converted, because its kind changes.
+    pub(crate) fn converts(self, before: Self) -> bool {
         let is_choice = |field: Self| matches!(field.kind(), Kind::Choice(_));
-        self.json_type() == other.json_type() && is_choice(self) == is_choice(other)
+        let becomes_date = self.kind().is_date() && !before.kind().is_date();
+        self.json_type() != before.json_type()
+            || is_choice(self) != is_choice(before)
+            || becomes_date
     }
 
     /// The names of the conditions for a range of values; empty if there are none.

@@ -11,6 +11,7 @@ mod id;
 mod kind;
 mod members;
 mod own;
+mod reading;
 mod revision;
 mod robot;
 #[cfg(feature = "http")]
@@ -31,8 +32,12 @@ pub use field::{Field, NAME_LENGTH_LIMIT};
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 pub use kind::{Format, Kind, Pattern};
-pub(crate) use kind::{INDEXED_LENGTH, is_date, listed};
+pub(crate) use kind::{INDEXED_LENGTH, listed};
 pub use own::OwnValues;
+#[cfg(feature = "transfer")]
+pub use reading::DateOrder;
+#[cfg(feature = "transfer")]
+pub(crate) use reading::{NULLS, Reading, iso_date, whole};
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
 pub use text::Message;

@@ -259,14 +259,22 @@ impl ValidChanges {
         Definition::built_in().validate_patch(draft, &[])
     }
 
-    /// The removal of the values of these fields, which their definition may require.
-    pub(crate) fn removing(removed: Vec<Field>) -> Self {
+    /// New values, and the removal of the values of these fields, which their definition may require.
+    pub(crate) fn unchecked(draft: Draft, removed: Vec<Field>) -> Self {
         Self {
-            draft: Draft::default(),
+            draft,
             removed,
             replaces_own: false,
             checked_by: None,
         }
+    }
+
+    /// Also removes the values of other fields that a robot has.
+    pub(crate) fn with_removed(mut self, fields: &[Field], robot: &Robot) -> Self {
+        let fields = fields.iter().copied();
+        self.removed
+            .extend(fields.filter(|field| robot.value(field.name()).is_some()));
+        self
     }
 
     /// As [`ValidDraft::check_again`].

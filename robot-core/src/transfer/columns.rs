@@ -6,8 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use super::reading::{DateOrder, Reading};
-use crate::model::{Definition, Field, Member, TITLE_LIMIT, UNKNOWN_LIMIT, excerpt, unknown};
+use crate::model::{
+    DateOrder, Definition, Field, Member, Reading, TITLE_LIMIT, UNKNOWN_LIMIT, excerpt, unknown,
+};
 
 /// The maximum number of columns that are reported because they are not stored.
 const REPORT_LIMIT: usize = 100;

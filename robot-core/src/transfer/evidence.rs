@@ -2,14 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    columns::Meaning,
-    names::Names,
-    position::Position,
-    reading::{DateOrder, NULLS, Reading, iso_date},
-    record::Cell,
-};
-use crate::model::{CHOICE_LIMIT, draft_json::whole, excerpt};
+use super::{columns::Meaning, names::Names, position::Position, record::Cell};
+use crate::model::{CHOICE_LIMIT, DateOrder, NULLS, Reading, excerpt, iso_date, whole};
 
 /// The maximum number of different numbers of a column that are compared. Lower, and more columns become texts because
 /// two of their texts may be the same number; higher, and a plan needs more memory.

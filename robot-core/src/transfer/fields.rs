@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use super::{
     columns::{Columns, Meaning, normalized},
     evidence::{Evidence, Guess},
-    reading::{DateOrder, NULLS, Reading},
 };
 use crate::model::{
-    Definition, DefinitionDraft, DefinitionError, Field, Member, TITLE_LIMIT, fold, is_reserved,
+    DateOrder, Definition, DefinitionDraft, DefinitionError, Field, Member, NULLS, Reading,
+    TITLE_LIMIT, fold, is_reserved,
 };
 
 /// A change of a field that a file needs.
@@ -160,12 +160,10 @@ impl<'a> Fields<'a> {
             return Err(ProposalError::Unstorable(unstorable.join(", ")));
         }
         // Records that change robots need no values.
-        if !survey.columns.is_empty() && self.columns.key.is_none() {
-            for field in present
-                .settable()
-                .iter()
-                .filter(|field| field.is_required())
-            {
+        let adds = self.columns.key.is_none() || survey.is_of_empty_catalogue;
+        if !survey.columns.is_empty() && adds {
+            let fields = present.settable().iter();
+            for field in fields.filter(|field| field.is_required()) {
                 self.fit_missing(*field)?;
             }
         }
@@ -461,7 +459,8 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// Makes a field optional if records have no value of it.
+    /// Makes a field optional if records have no value of it. A built-in field without a column is left out if no robot
+    /// has a value of it either.
     fn fit_missing(&mut self, field: Field) -> Result<(), ProposalError> {
         let columns = &self.survey.columns;
         let column = columns
@@ -479,6 +478,12 @@ impl<'a> Fields<'a> {
             let headings = columns.iter().map(|column| column.heading.as_str());
             let no_name = || ProposalError::NoName(headings.collect::<Vec<_>>().join(", "));
             return column.map(drop).ok_or_else(no_name);
+        }
+        if column.is_none() && !field.is_own() && self.survey.is_of_empty_catalogue {
+            self.draft.remove(field.name());
+            let reason = "left out: the file does not have it".to_owned();
+            self.report(None, field.name(), reason);
+            return Ok(());
         }
         let values = column.map_or(0, |column| column.values);
         let reason = match self.survey.records.saturating_sub(values) {

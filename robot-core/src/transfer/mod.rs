@@ -60,12 +60,12 @@ mod names;
 mod outcome;
 mod plan;
 mod position;
-mod reading;
 mod record;
 mod records;
 mod workbook;
 mod writer;
 
+pub use crate::model::DateOrder;
 pub use atomic_import::import_atomically;
 pub use columns::Columns;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
@@ -80,7 +80,6 @@ pub use outcome::{
 };
 pub use plan::{Plan, PlanError, PlanOptions, PlannedColumn};
 pub use position::Position;
-pub use reading::DateOrder;
 pub use record::{ReadError, Record, Values};
 pub use records::{ReadOptions, Records};
 #[cfg(feature = "http")]

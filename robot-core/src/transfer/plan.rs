@@ -15,13 +15,12 @@ use super::{
     import::Import,
     outcome::{ImportCounts, ImportError, ImportOptions, OnConflict, Outcome},
     position::Position,
-    reading::Reading,
     record::ReadError,
     records::Records,
 };
 use crate::{
     catalogue::{Catalogue, Error, Filter, Redefinition},
-    model::{Definition, Field},
+    model::{Definition, Field, Reading},
 };
 
 /// The number of failures that a plan has.

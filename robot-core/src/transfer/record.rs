@@ -2,10 +2,10 @@
 
 use std::{borrow::Cow, io};
 
-use super::{position::Position, reading::Reading};
+use super::position::Position;
 use crate::model::{
-    Draft, Field, Message, Messages, Revision, RobotId, Value,
-    draft_json::{parse_json, whole},
+    Draft, Field, Message, Messages, Reading, Revision, RobotId, Value, draft_json::parse_json,
+    whole,
 };
 
 /// The values of a record, or messages for the person who can correct the record.

@@ -176,7 +176,7 @@ fn copy_into_another_definition_names_the_differences() {
         ),
         (
             OWN.replace("Robots", "Vases"),
-            "the title or the order of the fields",
+            "the title, the noun or the order of the fields",
         ),
     ] {
         let target = defined(&document);

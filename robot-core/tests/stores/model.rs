@@ -48,7 +48,13 @@ enum Answer {
     Robots(Vec<(usize, Revision, Draft)>),
     Counted(u64, Summary),
     CountedBy(Vec<ValueCount>),
-    Excluded(&'static str, DefinitionConflict, u64, Vec<usize>),
+    Excluded(
+        &'static str,
+        DefinitionConflict,
+        u64,
+        Vec<usize>,
+        Vec<String>,
+    ),
     Rejected(Vec<String>),
     NotFound,
     Stale,
@@ -153,9 +159,10 @@ impl<C: Catalogue> Subject<'_, C> {
                 conflict,
                 robots,
                 ids,
+                values,
             }) => {
                 let orders = ids.into_iter().map(|id| self.order(id));
-                Answer::Excluded(field, conflict, robots, orders.collect())
+                Answer::Excluded(field, conflict, robots, orders.collect(), values)
             }
             Err(Error::NotFound(_)) => Answer::NotFound,
             Err(Error::Stale(_)) => Answer::Stale,
@@ -233,7 +240,7 @@ fn list(
 }
 
 /// Definitions with the same names of fields, of which some have another kind or other rules.
-const DEFINITIONS: [&str; 4] = [
+const DEFINITIONS: [&str; 5] = [
     "{}",
     r#"{"properties": {
         "maker": {"type": "string", "index": true, "search": true},
@@ -257,6 +264,16 @@ const DEFINITIONS: [&str; 4] = [
         "state": {"type": "string"},
         "maker": {"type": "string", "index": true}},
         "required": ["name", "type", "year", "maker"]}"#,
+    r#"{"properties": {
+        "type": false,
+        "maker": {"type": "string", "format": "date"},
+        "serial": {"type": "integer", "unique": true},
+        "weight": {"type": "integer"},
+        "rooms": {"type": "string", "search": true},
+        "acquired": {"type": "string", "maxLength": 8},
+        "lent": {"type": "string", "unique": true},
+        "state": {"type": "boolean", "index": true}},
+        "required": ["name"]}"#,
 ];
 
 const OWN: [&str; 7] = [

@@ -535,9 +535,9 @@ fn fields_are_added_changed_and_removed_without_json() {
         r#"{"name":"Marvin","type":"droid","year":1977,"etat_2024":"bad"}"#,
     );
     visit.press_on("Remove Condition");
-    let why = "etat_2024 cannot be removed or get another type, because 1 robot (id 1) would lose the value.";
+    let why = "etat_2024 cannot be removed, because 1 robot (id 1) would lose the value.";
     visit.wait_for_text("#fields-error", why);
-    visit.wait_for_focus("Remove it and drop the values");
+    visit.wait_for_focus("Drop these values");
     visit.press(ENTER);
     visit.wait_for_announcement("Removed the field Condition.");
     visit.wait_for_focus("fields-heading");

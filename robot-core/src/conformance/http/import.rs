@@ -17,6 +17,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     dry_run_stores_nothing,
     import_limits_the_number_of_messages,
     import_names_records_on_one_line_by_number,
+    plan_of_an_import_is_proposed,
     import_can_exceed_the_body_limit,
     too_long_import_record_is_rejected,
     exported_robots_can_be_imported,
@@ -271,6 +272,28 @@ fn import_names_records_on_one_line_by_number(session: &Session<'_>) {
     );
 }
 
+fn plan_of_an_import_is_proposed(session: &Session<'_>) {
+    let file = "name,maker,price\na,ACME,9.50\nb,,12\n";
+    for prefix in ["/api", "/v1"] {
+        let target = format!("{prefix}/robots/import/propose?format=csv");
+        let answer = session.call("POST", &target, &[], file.as_bytes());
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let text = answer.text();
+        for part in [
+            r#""columns":{"name":"name","maker":"maker","price":"price"}"#,
+            r#""price":{"type":"number","#,
+            r#""type":false,"#,
+            r#""added":2,"#,
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let encoded = [("Content-Encoding", "gzip")];
+        let answer = session.call("POST", &target, &encoded, file.as_bytes());
+        assert_eq!(answer.status, 415);
+    }
+    session.get_is("/api/robots", "[]");
+}
+
 fn import_can_exceed_the_body_limit(session: &Session<'_>) {
     let mut file = "name,type,year\n".to_owned();
     for number in 0..4000 {
@@ -280,7 +303,7 @@ fn import_can_exceed_the_body_limit(session: &Session<'_>) {
     assert!(file.len() > 2 * crate::http::BODY_LIMIT);
     let answer = import(session, "?format=csv", &file);
     assert_imported(&answer, [4000, 0, 0, 0], &[]);
-    let answer = session.get("/api/robots/export?format=csv&fields=name,type,year");
+    let answer = session.get("/api/robots/export?format=csv&fields=name,type,year&sort=name");
     assert!(answer.text() == file, "what comes out is not what went in");
 }
 

@@ -105,7 +105,7 @@ fn definition_is_replaced_under_conditions(session: &Session<'_>) {
     let holders = [0, 1, 2, 4, 5].map(|index| ids(session)[index].clone());
     let holders = holders.join(", ");
     let message = format!(
-        "parts cannot be removed or get another type, because 5 robots (ids {holders}) would lose the value; \
+        "parts cannot be removed, because 5 robots (ids {holders}) would lose the value; \
          to drop the values, send the definition with drop_values"
     );
     let refused = define(session, &text.replace("parts", "pieces"));
@@ -126,10 +126,11 @@ fn definition_is_replaced_under_conditions(session: &Session<'_>) {
          these first"
     );
     session.assert_rejected(&define(session, &indexed), &[&message]);
-    // Equal values that are dropped are no obstacle.
+    // Values that cannot be converted are dropped on request.
     let target = "/api/definition?drop_values=true";
-    let unique = text.replace("\"boolean\"", "\"string\",\"unique\":true");
-    assert_ok(&session.call("PUT", target, &[], unique.as_bytes()));
+    let converted = text.replace("\"boolean\"", "\"integer\"");
+    assert_eq!(define(session, &converted).status, session.rejected());
+    assert_ok(&session.call("PUT", target, &[], converted.as_bytes()));
     assert_ok(&session.call("PUT", target, &[], b"{}"));
     session.get_is(DEFINITION, BUILT_IN);
 }

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, Pages, Redefinition, Sort,
+        Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Error, Filter, Pages,
+        Redefinition, Sort,
     },
     conformance::{Case, at_once, cases},
     model::{Definition, Revision, Robot},
@@ -17,6 +18,8 @@ use crate::{
 pub(super) const CASES: &[Case<Run>] = cases![
     definition_is_replaced_once,
     values_exclude_a_definition_or_are_dropped,
+    values_are_converted_to_another_kind,
+    types_and_years_can_be_left_out,
     duplicates_exclude_a_unique_field,
     values_stay_unique_while_they_are_defined,
     changes_are_checked_by_the_present_definition,
@@ -65,29 +68,13 @@ fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
     let robots = add_each(catalogue, &[r#"{"maker": "m", "parts": 7}"#; 7].join("\n"));
     ok(catalogue.add(with("other", r#"{"serial": "s"}"#)));
     let before = ok(catalogue.list());
-    let message = "cannot be removed or get another type, because ROBOTS would lose the value";
-    let number = OWN.replace("integer", "number");
-    let integer = number.replacen("number", "integer", 1);
+    let message = "maker cannot be removed, because ROBOTS would lose the value";
     let removed = OWN.replace("maker", "made_by");
-    for (document, field) in [(&removed, "maker"), (&number, "parts")] {
-        assert_excluded(catalogue, document, &robots, &format!("{field} {message}"));
-    }
+    assert_excluded(catalogue, &removed, &robots, message);
     assert_eq!(ok(catalogue.list()), before);
-    let drop_values = |document| {
-        let mut redefinition = Redefinition::new(parse(document));
-        redefinition.drops_values = true;
-        ok(catalogue.define(redefinition));
-    };
-    drop_values(&number);
-    assert_own(catalogue, &robots[6], r#"{"maker": "m"}"#);
-    // Values that the new index cannot have do not prevent it.
-    for weight in ["2.5", "1e300"] {
-        define(catalogue, &number);
-        ok(catalogue.patch(robots[6].id(), part(&format!(r#"{{"weight": {weight}}}"#))));
-        drop_values(&integer);
-        assert_own(catalogue, &robots[6], r#"{"maker": "m"}"#);
-    }
-    drop_values("{}");
+    drop_values(catalogue, &removed);
+    assert_own(catalogue, &robots[6], r#"{"parts": 7}"#);
+    drop_values(catalogue, "{}");
     // Values do not come back, and new rules apply to new values only.
     define(catalogue, OWN);
     assert_own(catalogue, &robots[6], "{}");
@@ -98,6 +85,158 @@ fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
     ok(catalogue.patch(robots[0].id(), part(r#"{"maker": "long", "serial": "t"}"#)));
     let rejected = catalogue.patch(robots[0].id(), part(r#"{"maker": "longer"}"#));
     assert_messages(rejected, &["The maker must be at most 2 characters long"]);
+}
+
+fn drop_values(catalogue: &dyn Catalogue, document: &str) {
+    let mut redefinition = Redefinition::new(parse(document));
+    redefinition.drops_values = true;
+    ok(catalogue.define(redefinition));
+}
+
+/// The keywords of a field, values, other keywords, and what the values become. Values that become `null` cannot be
+/// converted.
+const CONVERSIONS: [[&str; 4]; 9] = [
+    [
+        r#""type":"string""#,
+        r#"["7","7.0"," 8","007","x"]"#,
+        r#""type":"integer","index":true"#,
+        "[7,7,8,null,null]",
+    ],
+    [
+        r#""type":"string""#,
+        r#"["-1.50","1e3","NaN"]"#,
+        r#""type":"number","unique":true"#,
+        "[-1.5,1000,null]",
+    ],
+    [
+        r#""type":"string""#,
+        r#"["yes","FALSE","1","2"]"#,
+        r#""type":"boolean","index":true"#,
+        "[true,false,true,null]",
+    ],
+    [
+        r#""type":"string""#,
+        r#"["2020-02-29","2020-02-29T00:00:00","2021-02-29"]"#,
+        r#""type":"string","format":"date","index":true"#,
+        r#"["2020-02-29","2020-02-29",null]"#,
+    ],
+    [
+        r#""type":"string""#,
+        r#"["a","b ","c"]"#,
+        r#""enum":["a","b"]"#,
+        r#"["a","b",null]"#,
+    ],
+    [
+        r#""type":"number","unique":true"#,
+        "[2.5,3,1e300]",
+        r#""type":"integer","index":true"#,
+        "[null,3,null]",
+    ],
+    [
+        r#""type":"integer""#,
+        "[0,1,2]",
+        r#""type":"boolean""#,
+        "[false,true,null]",
+    ],
+    [
+        r#""type":"number""#,
+        "[2.5,-7,1e300]",
+        r#""type":"string","search":true"#,
+        r#"["2.5","-7","1e+300"]"#,
+    ],
+    [
+        r#""type":"boolean""#,
+        "[true,false]",
+        r#""type":"string","unique":true"#,
+        r#"["true","false"]"#,
+    ],
+];
+
+fn values_are_converted_to_another_kind(catalogue: &dyn Catalogue) {
+    let document = |keywords| {
+        format!(r#"{{"properties": {{"kept": {{"type": "string"}}, "v": {{{keywords}}}}}}}"#)
+    };
+    let read = |json| -> Vec<serde_json::Value> { serde_json::from_str(json).unwrap_or_default() };
+    for [before, values, after, converted] in CONVERSIONS {
+        define(catalogue, &document(before));
+        let member = |value: &serde_json::Value| format!(r#"{{"kept": "a", "v": {value}}}"#);
+        let values = read(values);
+        let members: Vec<_> = values.iter().map(member).collect();
+        let robots = add_each(catalogue, &members.join("\n"));
+        let converted = read(converted);
+        let pairs = robots.iter().zip(&converted);
+        let lost: Vec<_> = pairs.filter(|(_, value)| value.is_null()).collect();
+        let defined = catalogue.define(Redefinition::new(parse(&document(after))));
+        let ids: Vec<_> = lost.iter().map(|(robot, _)| robot.id()).collect();
+        match defined {
+            Err(Error::DefinitionConflict {
+                conflict,
+                robots,
+                ids: named,
+                values,
+                ..
+            }) => {
+                assert_eq!(conflict, DefinitionConflict::HaveOtherKinds);
+                assert_eq!(
+                    (robots, named, values.len()),
+                    (ids.len() as u64, ids.clone(), ids.len())
+                );
+                drop_values(catalogue, &document(after));
+            }
+            defined => assert_eq!(
+                (defined.is_ok(), lost.len()),
+                (true, 0),
+                "{after}: {defined:?}"
+            ),
+        }
+        for (robot, value) in robots.iter().zip(&converted) {
+            let own = if value.is_null() {
+                r#"{"kept": "a"}"#.to_owned()
+            } else {
+                member(value)
+            };
+            assert_own(catalogue, robot, &own);
+        }
+        let present = ok(catalogue.list());
+        assert_filters(catalogue, &present, "|v=|kept=a");
+        robots
+            .iter()
+            .for_each(|robot| ok(catalogue.delete(robot.id())));
+    }
+    // Values that become equal exclude a unique field.
+    define(catalogue, &document(r#""type":"string""#));
+    add_each(catalogue, "{\"v\": \"1\"}\n{\"v\": \"1.0\"}");
+    let unique = document(r#""type":"integer","unique":true"#);
+    let defined = catalogue.define(Redefinition::new(parse(&unique)));
+    let is_excluded = |conflict| conflict == DefinitionConflict::HaveDuplicates;
+    assert!(
+        matches!(defined, Err(Error::DefinitionConflict { conflict, .. }) if is_excluded(conflict)),
+        "{defined:?}"
+    );
+}
+
+fn types_and_years_can_be_left_out(catalogue: &dyn Catalogue) {
+    let robots = ["a", "b"].map(|name| super::add(catalogue, name));
+    let document = r#"{"properties": {"type": false, "year": false}, "required": ["name"]}"#;
+    let defined = catalogue.define(Redefinition::new(parse(document)));
+    assert!(
+        matches!(defined, Err(Error::DefinitionConflict { .. })),
+        "{defined:?}"
+    );
+    drop_values(catalogue, document);
+    assert_messages(
+        catalogue.add(super::draft("c")),
+        &[
+            "type is not a field of this catalogue",
+            "year is not a field of this catalogue",
+        ],
+    );
+    ok(catalogue.add(super::named("c")));
+    define(catalogue, r#"{"required": ["name"]}"#);
+    for robot in robots {
+        let robot = ok(catalogue.get(robot.id())).unwrap_or(robot);
+        assert_eq!((robot.robot_type(), robot.year()), (None, None));
+    }
 }
 
 fn duplicates_exclude_a_unique_field(catalogue: &dyn Catalogue) {

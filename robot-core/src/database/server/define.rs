@@ -22,12 +22,12 @@ use super::{
     pool::Pool,
 };
 use crate::{
-    catalogue::{Error, Redefinition, Result},
+    catalogue::{DefinitionConflict, Error, Redefinition, Result},
     database::{
         define::{self, KnownDefinition},
         errors::wrap,
         execute::Execute,
-        rewrite,
+        rewrite::{self, Rewritten},
         statements::unindexed,
     },
     model::{Definition, Field},
@@ -152,13 +152,15 @@ async fn define_step_by_step<B: Backend>(
     }
     let inner = &mut connection.inner;
     let present = define::expected(inner, redefinition).await?;
+    // An index of unique values might not permit those that are converted with the definition.
+    let later: Vec<_> = redefinition.converted(&present).collect();
+    let is_created = |field: Field| !(field.is_unique() && later.contains(&field));
     // Before indexes are created for nothing.
     for (field, conflict) in redefinition.conflicts(&present) {
-        define::check_conflict(inner, &present, field, conflict).await?;
+        if conflict != DefinitionConflict::HaveDuplicates || is_created(field) {
+            define::check_conflict(inner, &present, field, conflict).await?;
+        }
     }
-    // An index of unique values might not permit those that are dropped with the definition.
-    let later: Vec<_> = define::changed(redefinition, &present).collect();
-    let is_created = |field: Field| !(field.is_unique() && later.contains(&field));
     define::create_indexes(inner, &redefinition.definition, is_created).await?;
     let mut patience = Patience::new();
     loop {
@@ -258,6 +260,11 @@ async fn work<B: Backend>(
     if robots.is_empty() {
         return Ok(false);
     }
-    connection.set_search_texts(&definition, &robots).await?;
+    let texts = robots
+        .iter()
+        .map(|robot| Rewritten::search_texts(&definition, robot));
+    connection
+        .rewrite(&definition, &texts.collect::<Vec<_>>())
+        .await?;
     Ok(true)
 }

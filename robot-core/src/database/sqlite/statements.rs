@@ -9,7 +9,7 @@ use crate::{
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
-        rewrite::search_texts,
+        rewrite::{Rewritten, if_own},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{last_id, now, unindexed},
     },
@@ -104,16 +104,16 @@ impl Dialect for SqliteConnection {
     }
 
     /// By one statement: FTS5 writes what it has collected at the end of each.
-    async fn set_search_texts(
-        &mut self,
-        definition: &Definition,
-        robots: &[Robot],
-    ) -> QueryResult<()> {
-        let update = Fragment::new(
-            "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text' \
-             FROM json_each(",
+    async fn rewrite(&mut self, _: &Definition, rows: &[Rewritten<'_>]) -> QueryResult<()> {
+        let own = if_own(
+            rows,
+            ", own = nullif(value ->> 'own', '{}'), revision = revision + 1",
         );
-        let update = update.text(search_texts(definition, robots)?);
+        let update = Fragment::new(format!(
+            "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text'{own} \
+             FROM json_each("
+        ));
+        let update = update.text(json(&rows)?);
         let update =
             update.sql(") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'");
         self.change(update).await.map(drop)
@@ -166,7 +166,10 @@ pub(super) fn index_names(
     let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
-        now(connection.set_search_texts(definition, &robots))?;
+        let texts = robots
+            .iter()
+            .map(|robot| Rewritten::search_texts(definition, robot));
+        now(connection.rewrite(definition, &texts.collect::<Vec<_>>()))?;
         return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
     }
     Ok(false)

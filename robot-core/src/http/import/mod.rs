@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 
 use self::query::Query;
 use super::{
+    access::AccessError,
     behaviour::Behaviour,
     failure::{Failure, log},
     headers::{content_length, value},
@@ -25,6 +26,7 @@ use super::{
     request_id::RequestId,
     response,
     route::{Call, HandlerResult, Started},
+    token::Permission,
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
@@ -93,6 +95,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     let catalogue = Arc::clone(&call.service.catalogue);
     let behaviour = call.context.behaviour;
     let mut report = Report {
+        may_define: call.client.check(Permission::Define),
         query,
         limit,
         request_id: call.context.request_id.clone(),
@@ -120,6 +123,8 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
 /// The outcome of an import for the reply.
 struct Report {
     query: Query,
+    /// Whether the client may change the definition.
+    may_define: Result<(), AccessError>,
     /// The maximum number of bytes in the body.
     limit: u64,
     request_id: RequestId,
@@ -244,6 +249,7 @@ impl Report {
             ));
         }
         if let Some(redefinition) = plan.redefinition() {
+            self.may_define.map_err(Failure::NotPermitted)?;
             catalogue.define(redefinition)?;
         }
         let records = open().map_err(|cause| {

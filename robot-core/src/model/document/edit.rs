@@ -4,7 +4,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::{DefinitionError, fields::check_room_for_drafts};
-use crate::model::definition::Definition;
+use crate::model::{
+    definition::{Definition, Noun},
+    field::Field,
+};
 
 /// A definition that is being changed: the keywords of its fields as JSON, in the order of the fields.
 ///
@@ -21,8 +24,11 @@ use crate::model::definition::Definition;
 pub struct DefinitionDraft {
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noun: Option<Noun>,
+    /// `None` for a built-in field that is left out.
     #[serde(serialize_with = "as_map")]
-    properties: Vec<(String, Map<String, Value>)>,
+    properties: Vec<(String, Option<Map<String, Value>>)>,
     required: Vec<String>,
 }
 
@@ -30,16 +36,15 @@ impl From<&Definition> for DefinitionDraft {
     fn from(definition: &Definition) -> Self {
         let document = json!(definition);
         let fields = definition.settable().iter();
-        let properties = fields.clone().map(|field| {
+        let all = fields.clone().copied().chain(definition.left_out());
+        let properties = all.map(|field| {
             let property = document["properties"][field.name()].as_object();
-            (
-                field.name().to_owned(),
-                property.cloned().unwrap_or_default(),
-            )
+            (field.name().to_owned(), property.cloned())
         });
         let required = fields.filter(|field| field.is_required());
         Self {
             title: definition.title().map(str::to_owned),
+            noun: definition.noun.clone(),
             properties: properties.collect(),
             required: required.map(|field| field.name().to_owned()).collect(),
         }
@@ -49,10 +54,14 @@ impl From<&Definition> for DefinitionDraft {
 impl DefinitionDraft {
     /// The keywords of a field. A field that is new has none, and is the last one.
     pub fn property(&mut self, name: &str) -> &mut Map<String, Value> {
+        self.entry(name).get_or_insert_default()
+    }
+
+    fn entry(&mut self, name: &str) -> &mut Option<Map<String, Value>> {
         let properties = &mut self.properties;
         let index = properties.iter().position(|(other, _)| other == name);
         let index = index.unwrap_or_else(|| {
-            properties.push((name.to_owned(), Map::new()));
+            properties.push((name.to_owned(), None));
             properties.len() - 1
         });
         &mut properties[index].1
@@ -61,12 +70,17 @@ impl DefinitionDraft {
     /// Whether there is a field with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        self.properties.iter().any(|(other, _)| other == name)
+        let mut fields = self.properties.iter();
+        fields.any(|(other, property)| other == name && property.is_some())
     }
 
-    /// Removes a field.
+    /// Removes a field. A built-in one is left out.
     pub fn remove(&mut self, name: &str) {
-        self.properties.retain(|(other, _)| other != name);
+        if Field::built_in(name).is_some() {
+            *self.entry(name) = None;
+        } else {
+            self.properties.retain(|(other, _)| other != name);
+        }
         self.require(name, false);
     }
 
@@ -87,8 +101,12 @@ impl DefinitionDraft {
 }
 
 fn as_map<S: Serializer>(
-    properties: &[(String, Map<String, Value>)],
+    properties: &[(String, Option<Map<String, Value>>)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(properties.iter().map(|(name, property)| (name, property)))
+    let properties = properties.iter().map(|(name, property)| {
+        let property = property.clone().map_or(Value::Bool(false), Value::Object);
+        (name, property)
+    });
+    serializer.collect_map(properties)
 }

@@ -63,12 +63,6 @@ pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> 
     Ok(field)
 }
 
-/// The built-in field with this name that clients can set.
-pub(super) fn built_in(name: &str) -> Option<Field> {
-    let mut settable = Field::SETTABLE.iter().copied();
-    settable.find(|field| field.name() == name)
-}
-
 fn leak(text: impl Into<String>) -> &'static str {
     text.into().leak()
 }
@@ -89,7 +83,7 @@ fn properties(
     keywords: &Keywords,
     place: Place<'_>,
 ) -> Result<Properties> {
-    let built_in = built_in(name);
+    let built_in = Field::built_in(name);
     if built_in.is_none() {
         check_name(name, place)?;
     }

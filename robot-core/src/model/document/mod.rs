@@ -10,18 +10,27 @@ use std::str::FromStr;
 
 pub(super) use self::write::Property;
 pub use self::{edit::DefinitionDraft, place::DefinitionError};
+use self::{
+    fields::field,
+    place::{Place, Result},
+};
 pub(crate) use self::{
     fields::is_reserved,
     keywords::{CHOICE_LIMIT, TITLE_LIMIT},
 };
-use self::{
-    fields::{built_in, field},
-    place::{Place, Result},
+use super::{
+    definition::{Definition, Noun},
+    field::Field,
+    members::Members,
+    text::excerpt,
 };
-use super::{definition::Definition, field::Field, members::Members, text::excerpt};
 
+/// The schema of a built-in field that the robots of a catalogue do not have.
+const LEFT_OUT: &str = "false";
 /// The maximum length of a document, in bytes.
 const DOCUMENT_LIMIT: usize = 64 * 1024;
+/// The maximum length of a noun.
+const NOUN_LIMIT: usize = 60;
 /// The maximum number of own fields.
 const FIELD_LIMIT: usize = 64;
 /// The maximum number of own fields with an index. Databases limit the number of indexes of a table.
@@ -36,12 +45,13 @@ impl FromStr for Definition {
             return root.error(format_args!("must have at most {DOCUMENT_LIMIT} bytes"));
         }
         let members = root.members(text)?;
-        let (mut title, mut properties) = (None, Members::default());
+        let (mut title, mut noun, mut properties) = (None, None, Members::default());
         let mut required: Option<Vec<String>> = None;
         for (keyword, json) in members.0 {
             let place = Place::root(&keyword);
             match &*keyword {
                 "title" => title = Some(place.text(json, TITLE_LIMIT)?),
+                "noun" => noun = Some(read_noun(json, place)?),
                 "properties" => properties = place.members(json)?,
                 "required" => required = Some(place.value(json, "an array of names")?),
                 "$schema" => {
@@ -53,16 +63,18 @@ impl FromStr for Definition {
                 "type" if json == "\"object\"" => {}
                 _ => {
                     return place.error(
-                        "is not a keyword here; the keywords are title, properties and required",
+                        "is not a keyword here; the keywords are title, noun, properties and required",
                     );
                 }
             }
         }
         let built_ins = Field::SETTABLE.iter().map(|field| field.name());
+        let built_ins = built_ins
+            .filter(|name| *name == Field::NAME.name() || properties.get(name) != Some(LEFT_OUT));
         let own = properties.0.iter().map(|(name, _)| &**name);
-        let own = own.filter(|name| built_in(name).is_none());
+        let own = own.filter(|name| Field::built_in(name).is_none());
         let names: Vec<_> = built_ins.clone().chain(own).collect();
-        if names.len() > Field::SETTABLE.len() + FIELD_LIMIT {
+        if names.len() > built_ins.clone().count() + FIELD_LIMIT {
             let message = format!("must have at most {FIELD_LIMIT} own fields");
             return Place::root("properties").error(message);
         }
@@ -80,11 +92,25 @@ impl FromStr for Definition {
             }
             fields.push(field);
         }
-        Ok(Self::new(title, &fields))
+        Ok(Self::new(title, noun, &fields))
     }
 }
 
 const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
+
+fn read_noun(json: &str, place: Place<'_>) -> Result<Noun> {
+    let noun: Noun = place.value(json, r#"such as {"one": "vase", "many": "vases"}"#)?;
+    let is_text = |text: &String| {
+        let length = text.trim().chars().count();
+        (1..=NOUN_LIMIT).contains(&length) && !text.contains(char::is_control)
+    };
+    if !is_text(&noun.one) || !is_text(&noun.many) {
+        return place.error(format_args!(
+            "must have texts of 1 to {NOUN_LIMIT} characters"
+        ));
+    }
+    Ok(noun)
+}
 
 /// Checks the names of the required fields.
 fn check_required(required: &[String], names: &[&str]) -> Result<()> {
@@ -108,7 +134,7 @@ fn check_required(required: &[String], names: &[&str]) -> Result<()> {
 mod tests {
     use super::*;
 
-    const MUSEUM: &str = r#"{"title": "Exhibits",
+    const MUSEUM: &str = r#"{"title": "Exhibits", "noun": {"one": "exhibit", "many": "exhibits"},
         "properties": {
             "name": {"unique": false, "description": "As in the inventory."},
             "type": {"enum": ["painting", "vase", "coin"]},
@@ -169,6 +195,16 @@ mod tests {
             (" ".repeat(70_000), "the definition: "),
             (r#"{"title":""}"#.to_owned(), "title: "),
             (r#"{"colour":1}"#.to_owned(), "colour: "),
+            (r#"{"noun":{"one":"vase"}}"#.to_owned(), "noun: "),
+            (r#"{"noun":{"one":"vase","many":""}}"#.to_owned(), "noun: "),
+            (
+                r#"{"properties":{"name":false}}"#.to_owned(),
+                "properties.name: ",
+            ),
+            (
+                r#"{"properties":{"year":false},"required":["name","year"]}"#.to_owned(),
+                "required: ",
+            ),
             (r#"{"title":"a","title":"b"}"#.to_owned(), "title: "),
             (format!(r#"{{"properties":{{{fields}}}}}"#), "properties: "),
             (r#"{"required":["type"]}"#.to_owned(), "required: "),

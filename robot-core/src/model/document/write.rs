@@ -14,11 +14,18 @@ use crate::model::{
 impl Serialize for Definition {
     /// The document, with all properties of all fields.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        struct Fields<'a>(&'a [Field]);
+        struct Fields<'a>(&'a Definition);
 
         impl Serialize for Fields<'_> {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_map(self.0.iter().map(|field| (field.name(), Property(*field))))
+                let mut properties = serializer.serialize_map(None)?;
+                for field in self.0.settable() {
+                    properties.serialize_entry(field.name(), &Property(*field))?;
+                }
+                for field in self.0.left_out() {
+                    properties.serialize_entry(field.name(), &false)?;
+                }
+                properties.end()
             }
         }
 
@@ -26,7 +33,10 @@ impl Serialize for Definition {
         if let Some(title) = &self.title {
             document.serialize_entry("title", title)?;
         }
-        document.serialize_entry("properties", &Fields(self.settable()))?;
+        if let Some(noun) = &self.noun {
+            document.serialize_entry("noun", noun)?;
+        }
+        document.serialize_entry("properties", &Fields(self))?;
         let required = self.settable().iter().filter(|field| field.is_required());
         let required: Vec<_> = required.map(|field| field.name()).collect();
         document.serialize_entry("required", &required)?;
@@ -112,7 +122,7 @@ impl Display for Definition {
 }
 
 impl Definition {
-    /// What differs in two definitions: the names of fields, or else that the title or the order does.
+    /// What differs in two definitions: the names of fields, or else that the title, the noun or the order does.
     pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
         let property = |definition: &Self, name| {
             let field = definition.field(name)?;
@@ -127,7 +137,7 @@ impl Definition {
         names.dedup();
         names.retain(|name| property(self, name) != property(other, name));
         if names.is_empty() {
-            names.push("the title or the order of the fields");
+            names.push("the title, the noun or the order of the fields");
         }
         names
     }

@@ -24,8 +24,8 @@ use crate::{
         dialect::Dialect,
         errors::{VALUES, is_taken, wrap},
         execute::{Execute, impl_execute},
-        fragment::Fragment,
-        rewrite::search_texts,
+        fragment::{Fragment, json},
+        rewrite::{Rewritten, if_own},
         schema::{DraftRow, ENTRY, RobotRow, robots},
         server::{
             backend::{ServerDialect, check_deadline},
@@ -192,18 +192,21 @@ impl Dialect for AsyncMysqlConnection {
         Some(is_current(definition))
     }
 
-    async fn set_search_texts(
+    async fn rewrite(
         &mut self,
         definition: &Definition,
-        robots: &[Robot],
+        rows: &[Rewritten<'_>],
     ) -> QueryResult<()> {
         let update = Fragment::new("UPDATE robots JOIN JSON_TABLE(");
-        let update = update.text(search_texts(definition, robots)?).sql(
+        let update = update.text(json(&rows)?).sql(
             ", '$[*]' COLUMNS (id BIGINT PATH '$.id', revision BIGINT PATH '$.revision',
-                 search_text VARCHAR(255) PATH '$.search_text', own_text LONGTEXT PATH '$.own_text')) AS new
+                 search_text VARCHAR(255) PATH '$.search_text', own_text LONGTEXT PATH '$.own_text',
+                 own LONGTEXT PATH '$.own')) AS new
              ON robots.id = new.id AND robots.revision = new.revision
-             SET robots.search_text = new.search_text, robots.own_text = new.own_text WHERE ",
+             SET robots.search_text = new.search_text, robots.own_text = new.own_text",
         );
+        let own = ", robots.own = nullif(new.own, '{}'), robots.revision = robots.revision + 1";
+        let update = update.sql(if_own(rows, own)).sql(" WHERE ");
         if self.change(update.then(is_current(definition))).await? == 0 {
             check_current(self, definition).await?;
         }

@@ -22,7 +22,7 @@ use crate::{
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, Rows, json},
-        rewrite::search_texts,
+        rewrite::{Rewritten, if_own},
         schema::{ChangedColumns, DraftRow, RobotRow},
         server::{
             backend::ServerDialect,
@@ -141,16 +141,18 @@ impl Dialect for AsyncPgConnection {
         Some(is_current(definition))
     }
 
-    async fn set_search_texts(
+    async fn rewrite(
         &mut self,
         definition: &Definition,
-        robots: &[Robot],
+        rows: &[Rewritten<'_>],
     ) -> QueryResult<()> {
-        let update = Fragment::new(
-            "UPDATE robots SET search_text = new.search_text, own_text = new.own_text FROM json_to_recordset(",
-        );
-        let update = update.text(search_texts(definition, robots)?).sql(
-            "::json) AS new (id bigint, revision bigint, search_text text, own_text text)
+        let own = ", own = nullif(new.own, '{}')::jsonb, revision = robots.revision + 1";
+        let update = Fragment::new(format!(
+            "UPDATE robots SET search_text = new.search_text, own_text = new.own_text{} FROM json_to_recordset(",
+            if_own(rows, own)
+        ));
+        let update = update.text(json(&rows)?).sql(
+            "::json) AS new (id bigint, revision bigint, search_text text, own_text text, own text)
              WHERE robots.id = new.id AND robots.revision = new.revision AND ",
         );
         if self.change(update.then(is_current(definition))).await? == 0 {

@@ -1,13 +1,18 @@
-//! How the texts of a column become values.
+//! How texts become values: those of a file, and stored ones of a field that gets another kind.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::model::{Field, Kind, draft_json::whole, excerpt, is_date};
+use super::{
+    field::Field,
+    kind::{Kind, is_date},
+    text::excerpt,
+    value::Value,
+};
 
 /// Texts that stand for no value in many files, if the other values of the column are no texts.
-pub(super) const NULLS: [&str; 8] = ["NA", "N/A", r"\N", "NULL", "null", "None", "-", "?"];
+pub(crate) const NULLS: [&str; 8] = ["NA", "N/A", r"\N", "NULL", "null", "None", "-", "?"];
 
 /// The order of day and month in dates that consist of numbers.
 ///
@@ -38,7 +43,7 @@ impl DateOrder {
     }
 
     /// The date of a text in this order, as in ISO 8601.
-    pub(super) fn parse(self, text: &str) -> Option<String> {
+    pub(crate) fn parse(self, text: &str) -> Option<String> {
         let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
         let separator = date.chars().find(|character| !character.is_ascii_digit())?;
         if !matches!(separator, '.' | '/' | '-') || !is_midnight(time) {
@@ -58,7 +63,7 @@ impl DateOrder {
 }
 
 /// The date of a text in ISO 8601, if it has no other time than midnight.
-pub(super) fn iso_date(text: &str) -> Option<&str> {
+pub(crate) fn iso_date(text: &str) -> Option<&str> {
     let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
     (is_date(date) && is_midnight(time)).then_some(date)
 }
@@ -69,18 +74,18 @@ fn is_midnight(time: &str) -> bool {
 
 /// How the texts of a column become values.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// Texts that stand for no value.
-    pub(super) nulls: Vec<String>,
-    pub(super) has_decimal_comma: bool,
-    pub(super) dates: Option<DateOrder>,
+    pub(crate) nulls: Vec<String>,
+    pub(crate) has_decimal_comma: bool,
+    pub(crate) dates: Option<DateOrder>,
     /// Whether blanks around texts are no part of them.
-    pub(super) trims: bool,
+    pub(crate) trims: bool,
 }
 
 impl Reading {
     /// A text of the file without the blanks that are no part of it; `None` if it stands for no value.
-    pub(super) fn present<'t>(&self, text: &'t str, is_text: bool) -> Option<&'t str> {
+    pub(crate) fn present<'t>(&self, text: &'t str, is_text: bool) -> Option<&'t str> {
         let text = if self.trims || !is_text {
             text.trim()
         } else {
@@ -91,7 +96,7 @@ impl Reading {
     }
 
     /// The text that the field parses; `None` if it stands for no value.
-    pub(super) fn text<'t>(
+    pub(crate) fn text<'t>(
         &self,
         field: Field,
         text: &'t str,
@@ -143,5 +148,25 @@ impl Reading {
             Some((sign, decimals)) => format!("{sign}0.{decimals}").into(),
             None => text,
         }
+    }
+}
+
+impl Field {
+    /// The value of this field that a value of another kind becomes; `None` if it becomes none.
+    pub(crate) fn convert(self, value: &Value<'_>) -> Option<Value<'static>> {
+        let text = value.to_string();
+        let text = Reading::default().text(self, &text).ok()??;
+        let value = self.parse_value(&text).ok()?.into_owned();
+        self.check(&value).is_empty().then_some(value)
+    }
+}
+
+/// A number without decimals that are zero: `2008` for `2008.0`.
+pub(crate) fn whole(number: &str) -> &str {
+    match number.split_once('.') {
+        Some((digits, zeros)) if zeros.bytes().all(|byte| byte == b'0') && !zeros.is_empty() => {
+            digits
+        }
+        _ => number,
     }
 }
