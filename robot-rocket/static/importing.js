@@ -1,27 +1,23 @@
-// The import of a file that the user chooses or drops on the page.
+// The import of a file that the user chooses or drops on the page: it is planned, and stored when the user wants the plan.
 
 import { announce } from "./announcements.js";
-import { upload } from "./api.js";
-import { byId, element, problems, show } from "./elements.js";
+import { refreshDefinition, upload } from "./api.js";
+import { byId, element, show } from "./elements.js";
 import { showPanel, startPanel } from "./panels.js";
-import * as proposing from "./proposing.js";
-import { MEMBERS, onDefined } from "./robot.js";
+import { forgetPlan, importParameters, inSentence, isPlanned, messageList, obstacle, showPlan, showPlanError, startPlan } from "./plan.js";
 import { requestToken } from "./token.js";
 
 /** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
-/** What the service counts, in the order in which it is shown. */
-const COUNTS = ["added", "replaced", "unchanged", "skipped", "failed", "not_tried"];
+/** What to do if it is unknown how much was stored. */
+const UNKNOWN = "Some robots may be stored. Import the file again: its plan shows what is missing.";
 
-/** What some of them are called. */
-const TITLES = { replaced: "changed", not_tried: "not tried" };
-
-/** Replaces what the service says to programmers about names that are taken. */
-const ADVICE = "For names that are taken, choose above what to do, and import the file again.";
-
-/** The import that runs; undefined if none does. */
+/** The request that runs; undefined if none does. */
 let calls;
+
+/** Whether it stores robots. */
+let isStoring = false;
 
 let notifyImported;
 
@@ -31,17 +27,16 @@ export function startImporting(imported) {
   startPanel("importing", () => byId("file"));
   byId("import").addEventListener("submit", (event) => {
     event.preventDefault();
-    start(event.submitter === byId("import-check"));
+    start();
   });
   byId("file").addEventListener("change", chosen);
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
-  proposing.startProposing();
-  onDefined(() => (byId("import-columns").textContent = MEMBERS.map(({ key }) => key).join(", ")));
+  startPlan(plan);
 }
 
 /** Whether an import runs. */
-export const isImporting = () => calls !== undefined;
+export const isImporting = () => isStoring;
 
 /** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
 function startDropping() {
@@ -58,10 +53,10 @@ function startDropping() {
   addEventListener("dragleave", (event) => event.relatedTarget === null && mark(false));
   addEventListener("drop", ofFiles((event) => {
     mark(false);
-    if (calls) return;
+    if (isStoring) return;
     showPanel("importing", true);
     byId("file").files = event.dataTransfer.files;
-    byId("import").querySelector("[type=submit]").focus();
+    byId("import-submit").focus();
     byId("importing").scrollIntoView({ block: "nearest" });
     chosen();
   }));
@@ -80,89 +75,106 @@ function chosenFile() {
   if (!file) showError("Choose a file first.");
   else if (others.length > 0) showError("Choose one file at a time.");
   else if (!format) showError("The name of the file must end in .csv, .json, .ndjson or .xlsx.");
-  else return [file, format];
-  return [];
+  else return { file, format };
+  return undefined;
 }
 
-const chosen = () => proposing.examine(...chosenFile());
+function chosen() {
+  calls?.abort();
+  forgetPlan();
+  show(byId("import-result"), false);
+  plan();
+}
 
-async function start(isCheck) {
-  if (calls) return;
-  const [file, format] = chosenFile();
-  if (!file) return byId("file").focus();
-  calls = new AbortController();
+/** Asks for the plan, and shows it. */
+async function plan() {
+  const failed = ({ messages }) => showPlan({}, messages ?? ["You have stopped it."]);
+  const answer = await send(true, plan, failed);
+  if (answer) showPlan(answer.data, answer.messages);
+}
+
+/** Stores what the plan has, or shows why not. */
+async function start() {
+  if (isStoring) return;
+  if (!chosenFile()) return byId("file").focus();
+  if (!isPlanned()) return plan();
+  const [why, box] = obstacle() ?? [];
+  if (why) {
+    showPlanError(why);
+    return box.focus();
+  }
+  isStoring = true;
+  const answer = await send(false, start, showInterrupted);
+  if (answer) showOutcome(answer);
+}
+
+/** Sends the file to be planned, or to be stored. Returns the response; undefined if there is none, or if the user has
+    chosen something else meanwhile. */
+async function send(isPlan, again, failed) {
+  calls?.abort();
+  const chosen = chosenFile();
+  if (!chosen) return undefined;
+  const own = new AbortController();
+  calls = own;
   showRunning(true);
-  let isSent = false;
+  let part = 0;
+  const progress = (sent) => showProgress((part = sent), isPlan);
+  progress(0);
   try {
-    if (!(await proposing.isReady(calls))) return;
-    if (!isCheck) await proposing.storeFields();
-    calls.signal.throwIfAborted();
-    announce(`Importing ${file.name}.`);
-    const parameters = { format, dry_run: isCheck, ...proposing.importParameters() };
-    const options = { signal: calls.signal, progress: showProgress, isLenient: !proposing.leftOut() };
-    isSent = true;
-    showOutcome(await upload(file, parameters, options), isCheck);
+    const parameters = { format: chosen.format, ...importParameters() };
+    return await upload(chosen.file, parameters, { signal: own.signal, progress, isPlan });
   } catch (error) {
-    if (error.needsToken) requestToken(error, () => start(isCheck));
-    else showInterrupted(error, isSent);
+    if (calls !== own) return undefined;
+    if (error.isChanged) byId("file").value = "";
+    if (error.needsToken) requestToken(error, again);
+    else failed(error, part === 1);
+    return undefined;
   } finally {
-    calls = undefined;
-    showRunning(false);
+    if (calls === own) {
+      calls = undefined;
+      isStoring = false;
+      showRunning(false);
+    }
   }
 }
 
 function showRunning(isRunning) {
   show(byId("import-running"), isRunning);
-  show(byId("import-stop"), isRunning);
-  for (const button of byId("import").querySelectorAll("[type=submit]")) button.disabled = isRunning;
-  if (!isRunning) return;
-  show(byId("import-result"), false);
-  showProgress(0);
+  byId("plan").inert = byId("file").disabled = isStoring;
+  if (isStoring) show(byId("import-result"), false);
 }
 
-/** The service stores records while it receives them, so that the last ones are all that remains. */
-function showProgress(part) {
+/** The service plans and stores when it has the whole file. */
+function showProgress(part, isPlan) {
   byId("import-progress").value = part;
-  byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : "Storing the last robots…";
+  const last = isPlan ? "Planning…" : "Storing…";
+  byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
 }
 
-function showOutcome({ isDone, data, messages }, isCheck) {
-  const counts = COUNTS.flatMap((key) => {
-    const count = Number(data?.[key] ?? 0);
-    return count > 0 ? `${count.toLocaleString("en")} ${TITLES[key] ?? key}` : [];
-  });
-  const words = counts.length > 0 ? counts.join(", ") : "nothing to add";
-  const done = isCheck ? "Checked, nothing was stored" : "Imported";
-  const outcome = isDone ? done : "Stopped";
-  const left = [...(proposing.leftOut() ?? []), ...(data?.ignored ?? [])];
-  if (left.length > 0) messages = [...messages, `Left out: ${left.join(", ")}.`];
-  const title = isDone || data ? `${outcome}: ${words}.` : "Nothing was imported.";
+function showOutcome({ isDone, data, messages }) {
+  if (!isDone && data?.plan) return showPlan(data, ["The catalogue has changed. Look at the new plan, and import again."]);
+  const title = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}.` : "Nothing was imported.";
   showResult(title, messages, Number(data?.failed ?? 0));
-  if (data && !isCheck) notifyImported();
+  if (data) finish();
 }
 
-/** If the file was sent, it is unknown how much was stored. */
-function showInterrupted(error, isSent) {
-  const reasons = error.messages ?? ["You have stopped it."];
-  if (!isSent) return showResult("Nothing was imported.", reasons, 0);
-  const advice =
-    "What was stored before stays stored. To import the rest, choose “skip the robot”, and import " +
-    "the file again.";
-  showResult("The import ended early.", [...reasons, advice], 0);
+async function finish() {
+  forgetPlan();
+  await refreshDefinition().catch(() => {});
   notifyImported();
 }
 
-/** Shows messages, most of which name a record. The service sends at most 100 of them. */
+/** If the whole file was sent, it is unknown how much was stored. */
+function showInterrupted(error, isSent) {
+  const reasons = error.messages ?? ["You have stopped it."];
+  if (!isSent) return showResult("Nothing was imported.", reasons);
+  showResult("The import ended early.", [...reasons, UNKNOWN]);
+  finish();
+}
+
 function showResult(title, messages, failed) {
-  const items = messages.map((message) => {
-    const [, place, text] = /^((?:line|record) \d+): ([^]*)$/.exec(message) ?? [];
-    if (place) return element("li", {}, element("b", {}, place), ` ${text}`);
-    return element("li", {}, message.includes("on_conflict") ? ADVICE : message);
-  });
-  const more = failed - items.filter((item) => item.querySelector("b")).length;
-  if (more > 0) items.push(element("li", {}, `… and ${more.toLocaleString("en")} more`));
   const heading = element("h3", { id: "import-outcome" }, title);
-  byId("import-result").replaceChildren(heading, ...(items.length > 0 ? [problems(items)] : []));
+  byId("import-result").replaceChildren(heading, ...messageList(messages, failed));
   show(byId("import-result"));
   announce([title, ...messages.slice(0, 1)].join(" "));
 }
