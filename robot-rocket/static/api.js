@@ -25,7 +25,7 @@ const TOO_LARGE =
   "in nginx with client_max_body_size; or send less at a time.";
 
 /** What a response means that is not of the service. */
-const FOREIGN = "The response is not of the catalogue: a proxy may have sent it. Reload the page.";
+const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. Reload the page.";
 
 /** No answer: it is unknown whether a change was made. */
 export class NoAnswer extends Error {
@@ -203,20 +203,10 @@ async function send(method, path, { body, type = "application/json", revision, s
   throw new ApiError(answer, value);
 }
 
-/** A file has changed since the user has chosen it. */
-class FileChanged extends Error {
-  isChanged = true;
-  messages = ["The file cannot be read, or was changed after it was chosen. Choose it again."];
-}
-
-/** Sends a file with these parameters of an import, or of its plan. `progress` is called with the part that was sent, from 0
-    to 1. Returns whether the service has accepted it, the plan or what was done (`data`, if there is any),
-    and `messages`. Fails if what it has done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
-export async function upload(file, parameters, { signal, progress, isPlan } = {}) {
-  await file.slice(0, 1).arrayBuffer().catch(() => {
-    throw new FileChanged();
-  });
-  signal?.throwIfAborted();
+/** Sends a file to be imported, or planned. `progress` is called with the part that was sent, from 0 to 1. Returns whether
+    the service has accepted it, the plan or what was done (`data`), and `messages`. Fails if what it has
+    done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
+export function upload(file, parameters, { signal, progress, isPlan } = {}) {
   const request = new XMLHttpRequest();
   request.open("POST", `${ROBOTS}/import${isPlan ? "/propose" : ""}?${new URLSearchParams(parameters)}`);
   for (const [name, value] of Object.entries(commonHeaders())) request.setRequestHeader(name, value);
@@ -225,15 +215,14 @@ export async function upload(file, parameters, { signal, progress, isPlan } = {}
     request.onerror = () => reject(new NoAnswer());
     request.onabort = () => reject(signal.reason);
     request.onload = () => {
-      const { status, responseText } = request;
-      const value = parsed(responseText);
-      if (status === 200 && (value?.plan ?? value?.added)) {
-        return resolve({ isDone: true, data: value, messages: value.messages ?? [] });
-      }
+      const { status } = request;
+      const value = parsed(request.responseText);
+      const isDone = status === 200 && (value?.plan ?? value?.added) !== undefined;
+      if (isDone) return resolve({ isDone, data: value, messages: value.messages ?? [] });
       const error = new ApiError({ status, headers: { get: (name) => request.getResponseHeader(name) } }, value);
       const isKnown = value?.data || (status >= 400 && status < 500) || (status === 503 && value?.errors);
       if (error.needsToken || !isKnown) reject(error);
-      else resolve({ isDone: false, data: value?.data, messages: error.messages });
+      else resolve({ isDone, data: value?.data, messages: error.messages });
     };
     signal?.addEventListener("abort", () => request.abort());
     request.send(file);

@@ -1,17 +1,17 @@
-// The import of a file that the user chooses or drops on the page: it is planned, and stored when the user wants the plan.
+// The import of a file that the user chooses or drops on the page: it is planned first, and stored if the user wants that.
 
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
 import { byId, element, show } from "./elements.js";
 import { showPanel, startPanel } from "./panels.js";
-import { forgetPlan, importParameters, inSentence, isPlanned, messageList, obstacle, showPlan, showPlanError, startPlan } from "./plan.js";
+import * as plan from "./plan.js";
 import { requestToken } from "./token.js";
 
 /** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
 /** What to do if it is unknown how much was stored. */
-const UNKNOWN = "Some robots may be stored. Import the file again: its plan shows what is missing.";
+const UNKNOWN = "Some robots may be stored. Import the file again: the plan shows what is missing.";
 
 /** The request that runs; undefined if none does. */
 let calls;
@@ -32,7 +32,7 @@ export function startImporting(imported) {
   byId("file").addEventListener("change", chosen);
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
-  startPlan(plan);
+  plan.startPlan(ask);
 }
 
 /** Whether an import runs. */
@@ -54,7 +54,6 @@ function startDropping() {
   addEventListener("drop", ofFiles((event) => {
     mark(false);
     if (isStoring) return;
-    showPanel("importing", true);
     byId("file").files = event.dataTransfer.files;
     byId("import-submit").focus();
     byId("importing").scrollIntoView({ block: "nearest" });
@@ -75,64 +74,58 @@ function chosenFile() {
   if (!file) showError("Choose a file first.");
   else if (others.length > 0) showError("Choose one file at a time.");
   else if (!format) showError("The name of the file must end in .csv, .json, .ndjson or .xlsx.");
-  else return { file, format };
-  return undefined;
+  else return [file, format];
+  return [];
 }
 
 function chosen() {
   calls?.abort();
-  forgetPlan();
-  show(byId("import-result"), false);
-  plan();
+  plan.forgetPlan();
+  ask();
 }
 
 /** Asks for the plan, and shows it. */
-async function plan() {
-  const failed = ({ messages }) => showPlan({}, messages ?? ["You have stopped it."]);
-  const answer = await send(true, plan, failed);
-  if (answer) showPlan(answer.data, answer.messages);
+async function ask() {
+  const answer = await send(true, ask, (messages) => plan.showPlan({}, messages));
+  if (answer) plan.showPlan(answer.data ?? {}, answer.messages);
 }
 
-/** Stores what the plan has, or shows why not. */
+/** Stores the robots of the plan. */
 async function start() {
   if (isStoring) return;
-  if (!chosenFile()) return byId("file").focus();
-  if (!isPlanned()) return plan();
-  const [why, box] = obstacle() ?? [];
-  if (why) {
-    showPlanError(why);
-    return box.focus();
-  }
-  isStoring = true;
-  const answer = await send(false, start, showInterrupted);
+  if (!chosenFile()[0]) return byId("file").focus();
+  if (!plan.isPlanned()) return ask();
+  const answer = plan.isAccepted() && (await send(false, start, showInterrupted));
   if (answer) showOutcome(answer);
 }
 
-/** Sends the file to be planned, or to be stored. Returns the response; undefined if there is none, or if the user has
-    chosen something else meanwhile. */
+/** Sends the file, and returns the response; undefined if there is none, or if another request was sent meanwhile. */
 async function send(isPlan, again, failed) {
+  const [file, format] = chosenFile();
+  const parameters = [["format", format], ...plan.importParameters()];
+  // A file that was changed after it was chosen cannot be read.
+  if (!(await file?.slice(0, 1).arrayBuffer().catch(() => showError("The file was changed; choose it again.")))) return;
   calls?.abort();
-  const chosen = chosenFile();
-  if (!chosen) return undefined;
   const own = new AbortController();
-  calls = own;
-  showRunning(true);
+  [calls, isStoring] = [own, !isPlan];
   let part = 0;
-  const progress = (sent) => showProgress((part = sent), isPlan);
+  const progress = (sent) => {
+    part = byId("import-progress").value = sent;
+    // The service plans and stores when it has the whole file.
+    const last = isPlan ? "Planning…" : "Storing…";
+    byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
+  };
   progress(0);
+  showRunning(true);
   try {
-    const parameters = { format: chosen.format, ...importParameters() };
-    return await upload(chosen.file, parameters, { signal: own.signal, progress, isPlan });
+    return await upload(file, parameters, { signal: own.signal, progress, isPlan });
   } catch (error) {
-    if (calls !== own) return undefined;
-    if (error.isChanged) byId("file").value = "";
+    if (calls !== own) return;
     if (error.needsToken) requestToken(error, again);
-    else failed(error, part === 1);
-    return undefined;
+    else failed(error.messages ?? ["You have stopped it."], part === 1);
   } finally {
     if (calls === own) {
-      calls = undefined;
-      isStoring = false;
+      [calls, isStoring] = [undefined, false];
       showRunning(false);
     }
   }
@@ -141,40 +134,32 @@ async function send(isPlan, again, failed) {
 function showRunning(isRunning) {
   show(byId("import-running"), isRunning);
   byId("plan").inert = byId("file").disabled = isStoring;
-  if (isStoring) show(byId("import-result"), false);
-}
-
-/** The service plans and stores when it has the whole file. */
-function showProgress(part, isPlan) {
-  byId("import-progress").value = part;
-  const last = isPlan ? "Planning…" : "Storing…";
-  byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
+  if (isRunning) show(byId("import-result"), false);
 }
 
 function showOutcome({ isDone, data, messages }) {
-  if (!isDone && data?.plan) return showPlan(data, ["The catalogue has changed. Look at the new plan, and import again."]);
-  const title = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}.` : "Nothing was imported.";
+  if (data?.plan) return plan.showPlan(data, ["The catalogue has changed. Look at the new plan, and import again."]);
+  const title = data ? `${isDone ? "" : "Stopped: "}${plan.inSentence(data)}` : "Nothing was imported.";
   showResult(title, messages, Number(data?.failed ?? 0));
   if (data) finish();
 }
 
-async function finish() {
-  forgetPlan();
-  await refreshDefinition().catch(() => {});
-  notifyImported();
-}
-
 /** If the whole file was sent, it is unknown how much was stored. */
-function showInterrupted(error, isSent) {
-  const reasons = error.messages ?? ["You have stopped it."];
-  if (!isSent) return showResult("Nothing was imported.", reasons);
-  showResult("The import ended early.", [...reasons, UNKNOWN]);
+function showInterrupted(messages, isSent) {
+  if (!isSent) return showResult("Nothing was imported.", messages);
+  showResult("The import ended early.", [...messages, UNKNOWN]);
   finish();
 }
 
 function showResult(title, messages, failed) {
   const heading = element("h3", { id: "import-outcome" }, title);
-  byId("import-result").replaceChildren(heading, ...messageList(messages, failed));
+  byId("import-result").replaceChildren(heading, ...plan.messageList(messages, failed));
   show(byId("import-result"));
   announce([title, ...messages.slice(0, 1)].join(" "));
+}
+
+async function finish() {
+  plan.forgetPlan();
+  await refreshDefinition().catch(() => {});
+  notifyImported();
 }

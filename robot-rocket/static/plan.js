@@ -4,60 +4,44 @@ import { announce } from "./announcements.js";
 import { TYPES, keyOf } from "./defining.js";
 import { byId, element, problems, show, shownName } from "./elements.js";
 import { kindOf } from "./kinds.js";
-import { MEMBERS, definition, inNumber, member, onDefined } from "./robot.js";
+import { MEMBERS, definition, inNumber, member } from "./robot.js";
 
-/** The kinds of new fields: in the definition, and in the parameter `kinds`. */
-const KINDS = {
-  text: "text",
-  choice: "choices",
-  digits: "integer",
-  number: "number",
-  boolean: "boolean",
-  date: "date",
-  uri: "uri",
-};
+/** What the service calls kinds of fields. */
+const KINDS = { digits: "integer", choice: "choices", long: "text" };
 
-/** What records do: in a result, and in a plan. */
+/** What records do: in a plan, and in a result. */
 const COUNTS = {
-  replaced: ["changed", "change"],
-  unchanged: ["left unchanged", "leave unchanged"],
-  skipped: ["skipped", "skip"],
-  failed: ["failed", "fail"],
-  not_tried: ["did not try"],
+  replaced: ["change", "changed"],
+  unchanged: ["leave unchanged", "left unchanged"],
+  skipped: ["skip", "skipped"],
+  failed: ["fail", "failed"],
+  not_tried: ["", "not tried"],
 };
 
-/** What the page has instead of the words of the service for programs and for the command line. */
+/** What the page has instead of options of the service and of the command line. */
 const WORDS = [
-  [/; map one to it\. The columns are: [^]*/, "; choose it below."],
-  [/: add --dates dmy or --dates mdy/, ": choose the order below"],
-  [/\. If it is a record, add --no-header$/, ""],
+  [/; map one to it\. The columns are: [^]*/, "; choose one below"],
+  [/add --dates dmy or --dates mdy/, "choose the order of dates"],
+  [/add match=(\w+)/, (_, key) => `find records by ${titleOf(key)}`],
+  [/add on_conflict=skip/, "choose “skip the record”"],
+  [/add_equal=true/, "choose “add it again”"],
 ];
 
-/** The choices of the advice, and their words. */
-const CHOICES = {
-  match: (key) => ["import-match", key, `find records by ${titleOf(key)}`],
-  on_conflict: () => ["on-conflict", "skip", "skip them"],
-  add_equal: () => ["on-conflict", "add", "add them again"],
-};
-
-/** The choices that are elements of the page. */
+/** The choices that are boxes of the page. */
 const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
 
-/** The plan that is shown; undefined if the choices have changed since, or there is none. */
+/** The last response about the chosen file, with the numbers of its records. */
 let plan;
 
-/** What the user has chosen for headings: the keys of fields, null to leave the column out; and the kinds of new fields. */
+/** What the user has chosen for headings: fields, null to leave the column out; and kinds of new fields. */
 let columns, kinds;
-
-/** The keys that new fields had in plans, by the heading. */
-let added;
 
 let notifyChanged;
 
 /** Starts listening. `changed` is called after the user has chosen something. */
 export function startPlan(changed) {
   notifyChanged = () => {
-    plan = undefined;
+    plan.records = undefined;
     changed();
   };
   for (const id of BOXES) byId(id).addEventListener("change", notifyChanged);
@@ -66,75 +50,73 @@ export function startPlan(changed) {
 
 /** Forgets the plan and the choices. */
 export function forgetPlan() {
-  [plan, columns, kinds, added] = [undefined, {}, {}, {}];
+  [columns, kinds] = [{}, {}];
+  byId("import-match").replaceChildren();
   for (const id of BOXES) byId(id).value = "";
-  byId("import-match").replaceChildren(option("", ""));
-  byId("plan-error").textContent = "";
-  byId("import-submit").textContent = "Import";
   show(byId("plan"), false);
+  showPlan({});
 }
 
 /** The choices, as parameters of the service. */
 export function importParameters() {
   const [match, conflict, nulls, dates] = BOXES.map((id) => byId(id).value);
-  const texts = nulls.split(",").map((text) => text.trim()).filter((text) => text !== "");
-  return {
-    define: true,
+  const parameters = {
+    define: "true",
+    keep_going: byId("keep-going").checked && "true",
     columns: JSON.stringify(columns),
     kinds: JSON.stringify(kinds),
-    nulls: JSON.stringify(texts),
-    ...(match && { match }),
-    ...(conflict === "skip" && { on_conflict: "skip" }),
-    ...(conflict === "add" && { add_equal: true }),
-    ...(dates && { dates }),
-    ...(byId("keep-going").checked && { keep_going: true }),
+    nulls: JSON.stringify(nulls.split(",").map((text) => text.trim()).filter(Boolean)),
+    match,
+    on_conflict: conflict === "skip" && "skip",
+    add_equal: conflict === "add" && "true",
+    dates,
   };
+  return Object.entries(parameters).filter(([, value]) => value);
 }
 
-/** Whether the plan has what records do, and nothing has changed since. */
-export const isPlanned = () => plan?.records !== undefined;
+/** Whether it is known what the records will do. */
+export const isPlanned = () => plan.records !== undefined;
 
-/** Why the plan cannot be executed, and the box that the user has to change; undefined if it can. */
-export function obstacle() {
+/** Whether the user accepts the plan. Otherwise shows what has to be chosen. */
+export function isAccepted() {
   const { failed, count } = plan;
-  if (failed === 0 || byId("keep-going").checked) return undefined;
-  if (failed === count) return ["No record can be imported. Correct the file, and choose it again.", byId("file")];
-  return ["Some records fail. Correct the file and choose it again, or leave them out.", byId("keep-going")];
+  if (failed === 0 || byId("keep-going").checked) return true;
+  const choice = failed < count ? ", or choose to leave them out" : "";
+  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`);
+  byId(choice ? "keep-going" : "file").focus();
+  return false;
 }
 
-/** Shows why there is no plan, or none that can be executed. */
-export function showPlanError(text) {
-  byId("plan-error").textContent = inWords(text);
-  announce(byId("plan-error").textContent);
+function showPlanError(text) {
+  byId("plan-error").textContent = text;
+  if (text) announce(text);
 }
 
-/** Shows a plan, and what is wrong with it. Without columns, those that are shown stay, since a choice may be the cause. */
-export function showPlan(planned, messages) {
-  plan = { changes: [], ...planned };
-  plan.failed = Number(plan.records?.failed ?? 0);
-  plan.count = Object.values(plan.records ?? {}).reduce((sum, count) => sum + Number(count), 0);
-  fillRecords();
+/** Shows a plan, and what is wrong with it. Columns stay if there are no others, since a choice may be the cause. */
+export function showPlan(planned, messages = []) {
+  const counts = Object.values(planned.records ?? {}).map(Number);
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  plan = { changes: [], ...planned, count, failed: Number(planned.records?.failed ?? 0) };
+  showRecords();
   if (plan.plan) {
-    for (const { heading, field } of plan.plan) if (isNew(field)) added[heading] = field;
-    fillColumns();
-    fillChoices();
     show(byId("plan"));
+    showColumns();
+    showChoices();
   }
-  showPlanError(messages.join(" "));
-  if (plan.records) announce(byId("plan-counts").textContent);
+  showPlanError(messages.map(inWords).join(" "));
 }
 
-/** What was done, or will be, with records. */
-export function inSentence(counts, isPlanned) {
-  const others = Object.entries(COUNTS).flatMap(([key, words]) => {
+/** What was done with records, or will be. */
+export function inSentence(counts, isPlan) {
+  const others = Object.entries(COUNTS).flatMap(([key, [planned, done]]) => {
     const count = Number(counts[key] ?? 0);
-    return count > 0 ? `${words[isPlanned ? 1 : 0]} ${count.toLocaleString("en")}` : [];
+    return count > 0 ? `${isPlan ? planned : done} ${count.toLocaleString("en")}` : [];
   });
-  return [`${isPlanned ? "Would add" : "Added"} ${inNumber(Number(counts.added))}`, ...others].join(", ");
+  return `${[`${isPlan ? "Would add" : "Added"} ${inNumber(Number(counts.added))}`, ...others].join(", ")}.`;
 }
 
 /** Messages, most of which name a record that has failed. The service sends only some of them. */
-export function messageList(messages, failed = 0) {
+export function messageList(messages, failed) {
   const items = messages.map((message) => {
     const [, place, text] = /^((?:line|record) \d+): ([^]*)$/.exec(message) ?? [];
     return element("li", {}, ...(place ? [element("b", {}, place), ` ${text}`] : [inWords(message)]));
@@ -144,43 +126,28 @@ export function messageList(messages, failed = 0) {
   return items.length > 0 ? [problems(items)] : [];
 }
 
-/** A message with the words of the page. */
-function inWords(message) {
-  return WORDS.reduce((text, [words, ours]) => text.replace(words, ours), message);
-}
+const inWords = (message) => WORDS.reduce((text, [words, ours]) => text.replace(words, ours), message);
 
-/** What the records will do, and what can be done about those that fail. */
-function fillRecords() {
+function showRecords() {
   const { records, failures = [], advice = [], failed, count, changes } = plan;
-  byId("plan-counts").textContent = records ? `${inSentence(records, true)}. Nothing is stored yet.` : "";
-  byId("plan-failures").replaceChildren(...messageList(failures, failed), ...advice.map(advised));
+  const others = failed < count ? count - failed : 0;
+  const words = records ? `${inSentence(records, true)} Nothing is stored yet.` : "";
+  byId("plan-counts").textContent = words;
+  byId("plan-failures").replaceChildren(...messageList([...failures, ...advice], failed));
   byId("keep-going").checked = false;
-  show(byId("plan-others"), failed > 0 && failed < count);
-  byId("plan-left-out").textContent = failed === 1 ? "the record that fails" : `${failed.toLocaleString("en")} records that fail`;
+  const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
+  byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;
+  show(byId("plan-others"), failed > 0 && others > 0);
   const verb = changes.length > 0 ? "Define these fields, and import" : "Import";
-  byId("import-submit").textContent = records && failed < count ? `${verb} ${inNumber(count - failed)}` : "Import";
-}
-
-/** Advice, whose parameters are buttons. */
-function advised(text) {
-  const parts = text.split(/(?:add )?((?:match|on_conflict|add_equal)=\w+)/);
-  const choose = (parameter) => {
-    const [name, value] = parameter.split("=");
-    const [id, choice, words] = CHOICES[name](value);
-    const onclick = () => {
-      byId(id).value = choice;
-      notifyChanged();
-    };
-    return element("button", { type: "button", onclick }, words);
-  };
-  return element("p", { class: "advice" }, ...parts.map((part, index) => (index % 2 === 1 ? choose(part) : part)));
+  byId("import-submit").textContent = others > 0 ? `${verb} ${inNumber(others)}` : "Import";
+  if (words) announce(words);
 }
 
 const isNew = (key) => key && !member(key) && !["id", "revision"].includes(key);
 
-const titleOf = (key) => member(key)?.title ?? key;
+const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key);
 
-const option = (value, words) => element("option", { value }, words);
+const option = (value, words = titleOf(value)) => element("option", { value }, words);
 
 /** A choice with these options, of which one is chosen. */
 function choice(label, options, value, choose) {
@@ -188,66 +155,62 @@ function choice(label, options, value, choose) {
     choose(target.value);
     notifyChanged();
   };
-  const select = element("select", { "aria-label": label, onchange }, ...options.map((each) => option(...each)));
+  const select = element("select", { "aria-label": label, onchange }, ...options);
   select.value = value;
   return select;
 }
 
-const selects = () => [...byId("plan-columns").querySelectorAll("select")];
-
-function fillColumns() {
-  const label = document.activeElement.ariaLabel;
+function showColumns() {
+  const label = document.activeElement.getAttribute("aria-label");
   const rows = plan.plan.map(({ heading, field, reason }) => {
-    const changes = plan.changes.filter((change) => change.field === field);
-    const reasons = changes.length > 0 ? changes.map((change) => change.reason) : [reason];
-    const property = isNew(field) && changes.length > 0 && plan.definition?.properties[field];
-    const choices = [fieldChoice(heading, field), ...(property ? [kindChoice(heading, property)] : [])];
-    return row(shownName(heading), choices, reasons);
+    const changes = plan.changes.filter((change) => change.field === field).map((change) => change.reason);
+    const choices = [fieldChoice(heading, field)];
+    if (isNew(field) && changes.length > 0) choices.push(kindChoice(heading, field));
+    return row(shownName(heading), choices, changes.length > 0 ? changes.join("; ") : reason);
   });
   const others = plan.changes.filter((change) => !plan.plan.some(({ field }) => field === change.field));
-  rows.push(...others.map(({ field, reason }) => row("–", [titleOf(field)], [reason])));
+  rows.push(...others.map(({ field, reason }) => row("no column", [titleOf(field)], reason)));
   byId("plan-columns").replaceChildren(...rows);
-  selects().find((select) => label && select.ariaLabel === label)?.focus();
+  if (label) byId("plan-columns").querySelector(`[aria-label="${CSS.escape(label)}"]`)?.focus();
 }
 
-function row(heading, choices, reasons) {
-  const cells = [element("div", {}, ...choices), inWords(reasons.join("; "))].map((part) => element("td", {}, part));
+function row(heading, choices, reason) {
+  const cells = [element("div", {}, ...choices), inWords(reason)].map((part) => element("td", {}, part));
   return element("tr", {}, element("th", { scope: "row" }, heading), ...cells);
 }
 
-/** The choice of what a column stands for: a field, a new one, the id that finds a robot, or nothing. */
+/** The choice of what a column stands for: a field, a new one, the id of the robot to change, or nothing. */
 function fieldChoice(heading, field) {
-  let fresh = added[heading] ?? (keyOf(heading) || "field");
+  let fresh = isNew(field) ? field : keyOf(heading) || "field";
   while (member(fresh)) fresh += "_2";
-  const fields = MEMBERS.map(({ key, title }) => [key, title]);
-  fields.push([fresh, `${fresh} (new)`], ["id", "id of the robot to change"]);
-  if (field === "revision") fields.push([field, "revision of the robot"]);
-  return choice(`Field of ${heading}`, [...fields, ["", "leave out"]], field ?? "", (key) => {
+  const keys = new Set([...MEMBERS.map(({ key }) => key), fresh, "id", field ?? ""]).add("");
+  const options = [...keys].map((key) => option(key, titleOf(key) || "leave out"));
+  return choice(`Field of ${heading}`, options, field ?? "", (key) => {
     columns[heading] = key || null;
     delete kinds[heading];
-    if (key === "id") byId("import-match").value = "id";
-    else if (field === byId("import-match").value) byId("import-match").value = "";
+    const match = byId("import-match");
+    if (key === "id") match.value = key;
+    else if (match.value === field) match.value = "";
   });
 }
 
-/** The choice of the kind of a new field. */
-function kindChoice(heading, property) {
-  const options = Object.entries(KINDS).map(([input, kind]) => [kind, TYPES[input][0]]);
-  return choice(`Kind of ${heading}`, options, KINDS[kindOf(property)] ?? "text", (kind) => (kinds[heading] = kind));
+function kindChoice(heading, field) {
+  const kind = (input) => KINDS[input] ?? input;
+  const inputs = Object.keys(TYPES).filter((input) => input !== "long");
+  const options = inputs.map((input) => option(kind(input), TYPES[input][0]));
+  const value = kind(kindOf(plan.definition.properties[field]));
+  return choice(`Kind of ${heading}`, options, value, (chosen) => (kinds[heading] = chosen));
 }
 
-/** Fills the choices that depend on the fields: those that find robots have different values. */
-function fillChoices() {
-  const match = byId("import-match").value;
-  const fields = plan.plan.map(({ field }) => field);
-  const keys = fields.filter((key) => isNew(key) || member(key)?.isUnique);
-  const ids = plan.plan.some(({ heading, field }) => field === "id" || /^\s*id\s*$/i.test(heading)) ? ["id"] : [];
-  const found = [...new Set([...ids, ...keys, ...(match ? [match] : [])])];
-  const options = found.map((key) => option(key, isNew(key) ? `${key} (new)` : titleOf(key)));
-  byId("import-match").replaceChildren(option("", "nothing, only add"), ...options);
-  byId("import-match").value = match;
-  const names = (plan.definition ?? definition.document).properties.name;
-  const [first, , again] = byId("on-conflict").options;
-  first.textContent = match ? "change it" : "the record fails";
-  again.hidden = match !== "" || names.unique !== false;
+/** Shows the choices that depend on the fields: unique ones can find records, and new ones become unique then. */
+function showChoices() {
+  const { value } = byId("import-match");
+  const found = plan.plan.map(({ field }) => field).filter((key) => isNew(key) || member(key)?.isUnique);
+  const keys = new Set(["id", ...found, value || "id"]);
+  byId("import-match").replaceChildren(option("", "nothing"), ...[...keys].map((key) => option(key)));
+  byId("import-match").value = value;
+  const { name } = (plan.definition ?? definition.document).properties;
+  const [fail, , add] = byId("on-conflict").options;
+  fail.textContent = value ? "change it" : "the record fails";
+  add.hidden = value !== "" || name.unique !== false;
 }
