@@ -10,9 +10,6 @@ import { requestToken } from "./token.js";
 /** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
-/** What to do if it is unknown how much was stored. */
-const UNKNOWN = "Some robots may be stored. Import the file again: the plan shows what is missing.";
-
 /** The request that runs; undefined if none does. */
 let calls;
 
@@ -30,6 +27,8 @@ export function startImporting(imported) {
     start();
   });
   byId("file").addEventListener("change", chosen);
+  // The same file may have been corrected.
+  byId("file").addEventListener("cancel", () => byId("file").files.length > 0 && ask());
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
   plan.startPlan(ask);
@@ -40,25 +39,19 @@ export const isImporting = () => isStoring;
 
 /** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
 function startDropping() {
-  const ofFiles = (listener) => (event) => {
+  const listen = (type, listener) => addEventListener(type, (event) => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     listener(event);
-  };
-  const mark = (isOver) => byId("import").classList.toggle("over", isOver);
-  addEventListener("dragover", ofFiles(() => {
-    showPanel("importing", true);
-    mark(true);
-  }));
-  addEventListener("dragleave", (event) => event.relatedTarget === null && mark(false));
-  addEventListener("drop", ofFiles((event) => {
-    mark(false);
+  });
+  listen("dragover", () => showPanel("importing", true));
+  listen("drop", ({ dataTransfer }) => {
     if (isStoring) return;
-    byId("file").files = event.dataTransfer.files;
+    byId("file").files = dataTransfer.files;
     byId("import-submit").focus();
     byId("importing").scrollIntoView({ block: "nearest" });
     chosen();
-  }));
+  });
 }
 
 function showError(text) {
@@ -147,7 +140,8 @@ function showOutcome({ isDone, data, messages }) {
 /** If the whole file was sent, it is unknown how much was stored. */
 function showInterrupted(messages, isSent) {
   if (!isSent) return showResult("Nothing was imported.", messages);
-  showResult("The import ended early.", [...messages, UNKNOWN]);
+  const advice = "Some robots may be stored. Import the file again: the plan shows what is missing.";
+  showResult("The import ended early.", [...messages, advice]);
   finish();
 }
 

@@ -18,7 +18,7 @@ const COUNTS = {
   not_tried: ["", "not tried"],
 };
 
-/** What the page has instead of options of the service and of the command line. */
+/** The words of the page for options of the service and of the command line. */
 const WORDS = [
   [/; map one to it\. The columns are: [^]*/, "; choose one below"],
   [/add --dates dmy or --dates mdy/, "choose the order of dates"],
@@ -33,7 +33,7 @@ const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
 /** The last response about the chosen file, with the numbers of its records. */
 let plan;
 
-/** What the user has chosen for headings: fields, null to leave the column out; and kinds of new fields. */
+/** What the user has chosen for headings: fields, or null to leave them out, and kinds of new fields. */
 let columns, kinds;
 
 let notifyChanged;
@@ -81,21 +81,21 @@ export const isPlanned = () => plan.records !== undefined;
 export function isAccepted() {
   const { failed, count } = plan;
   if (failed === 0 || byId("keep-going").checked) return true;
-  const choice = failed < count ? ", or choose to leave them out" : "";
-  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`);
-  byId(choice ? "keep-going" : "file").focus();
+  const [place, box, choice] = failed < count ? ["plan-others", "keep-going", ", or leave them out"] : ["plan", "file", ""];
+  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`, place);
+  byId(box).focus();
   return false;
 }
 
-function showPlanError(text) {
+function showPlanError(text, place = "plan") {
+  byId(place).before(byId("plan-error"));
   byId("plan-error").textContent = text;
   if (text) announce(text);
 }
 
-/** Shows a plan, and what is wrong with it. Columns stay if there are no others, since a choice may be the cause. */
+/** Shows a plan, and what is wrong with it. Without columns, those before stay: a choice may be the cause. */
 export function showPlan(planned, messages = []) {
-  const counts = Object.values(planned.records ?? {}).map(Number);
-  const count = counts.reduce((sum, each) => sum + each, 0);
+  const count = Object.values(planned.records ?? {}).reduce((sum, each) => sum + Number(each), 0);
   plan = { changes: [], ...planned, count, failed: Number(planned.records?.failed ?? 0) };
   showRecords();
   if (plan.plan) {
@@ -131,7 +131,7 @@ const inWords = (message) => WORDS.reduce((text, [words, ours]) => text.replace(
 function showRecords() {
   const { records, failures = [], advice = [], failed, count, changes } = plan;
   const others = failed < count ? count - failed : 0;
-  const words = records ? `${inSentence(records, true)} Nothing is stored yet.` : "";
+  const words = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
   byId("plan-counts").textContent = words;
   byId("plan-failures").replaceChildren(...messageList([...failures, ...advice], failed));
   byId("keep-going").checked = false;
@@ -140,7 +140,7 @@ function showRecords() {
   show(byId("plan-others"), failed > 0 && others > 0);
   const verb = changes.length > 0 ? "Define these fields, and import" : "Import";
   byId("import-submit").textContent = others > 0 ? `${verb} ${inNumber(others)}` : "Import";
-  if (words) announce(words);
+  if (records) announce(words);
 }
 
 const isNew = (key) => key && !member(key) && !["id", "revision"].includes(key);
@@ -155,9 +155,7 @@ function choice(label, options, value, choose) {
     choose(target.value);
     notifyChanged();
   };
-  const select = element("select", { "aria-label": label, onchange }, ...options);
-  select.value = value;
-  return select;
+  return Object.assign(element("select", { "aria-label": label, onchange }, ...options), { value });
 }
 
 function showColumns() {
@@ -179,7 +177,7 @@ function row(heading, choices, reason) {
   return element("tr", {}, element("th", { scope: "row" }, heading), ...cells);
 }
 
-/** The choice of what a column stands for: a field, a new one, the id of the robot to change, or nothing. */
+/** The choice of what a column stands for: a field, perhaps a new one, the id of a robot, or nothing. */
 function fieldChoice(heading, field) {
   let fresh = isNew(field) ? field : keyOf(heading) || "field";
   while (member(fresh)) fresh += "_2";
