@@ -36,7 +36,7 @@ impl Visit {
     }
 
     /// Changes a choice of the plan.
-    fn set(&self, selector: &str, value: &str) {
+    fn choose_in(&self, selector: &str, value: &str) {
         let script = "const box = document.querySelector(arguments[0]); \
                       box.value = arguments[1]; box.dispatchEvent(new Event('change'))";
         self.browser.run(script, &[selector.into(), value.into()]);
@@ -99,10 +99,10 @@ fn robots_that_exist_are_skipped_or_changed() {
     let robot = r#"{"name":"R2-D2","type":"virtual","year":1}"#;
     visit.choose("robots.ndjson", robot);
     visit.wait_for_text("#plan", "To change these robots, find records by Name");
-    visit.set("#on-conflict", "skip");
+    visit.choose_in("#on-conflict", "skip");
     visit.wait_for_text("#plan-counts", "Would add no robots, skip 1.");
-    visit.set("#on-conflict", "");
-    visit.set("#import-match", "name");
+    visit.choose_in("#on-conflict", "");
+    visit.choose_in("#import-match", "name");
     visit.wait_for_text("#plan-counts", "Would add no robots, change 1.");
     visit.submit_import();
     visit.wait_for_text("#import-outcome", "Added no robots, changed 1.");
@@ -115,7 +115,7 @@ fn robots_that_exist_are_skipped_or_changed() {
     visit.wait_for_text("#import-outcome", "Added 2 robots, failed 1.");
     visit.choose("again.csv", equal);
     visit.wait_for_text("#plan", "to add them again, choose “add it again”");
-    visit.set("#on-conflict", "add");
+    visit.choose_in("#on-conflict", "add");
     visit.wait_for_text("#plan-counts", "Would add 3 robots.");
 }
 
@@ -256,12 +256,12 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
          Eagle;coin;;1920.11;none;y;none\n",
     );
     visit.wait_for_text("#plan-error", "no column stands for the name");
-    visit.set("[aria-label='Field of Title']", "name");
+    visit.choose_in("[aria-label='Field of Title']", "name");
     visit.wait_for_text("#plan", "choose the order of dates");
-    visit.set("[aria-label='Field of Notes']", "");
-    visit.set("[aria-label='Kind of Accession No']", "text");
-    visit.set("#import-nulls", "none, n/a");
-    visit.set("#import-dates", "dmy");
+    visit.choose_in("[aria-label='Field of Notes']", "");
+    visit.choose_in("[aria-label='Kind of Accession No']", "text");
+    visit.choose_in("#import-nulls", "none, n/a");
+    visit.choose_in("#import-dates", "dmy");
     let columns = json!([
         "Title|name|",
         "Type|type|the file has other types",
