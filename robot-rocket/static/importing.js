@@ -1,14 +1,48 @@
-// The import of a file that the user chooses or drops on the page: it is planned first, and stored if the user wants that.
+// The import of a file that the user chooses or drops on the page: its plan is shown, and executed if the user wants that.
 
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
-import { byId, element, show } from "./elements.js";
+import { TYPES, keyOf } from "./defining.js";
+import { byId, element, problems, show, shownName } from "./elements.js";
+import { kindOf } from "./kinds.js";
 import { showPanel, startPanel } from "./panels.js";
-import * as plan from "./plan.js";
+import { MEMBERS, definition, inNumber, member } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
+
+/** What the service calls kinds of fields. */
+const KINDS = { digits: "integer", choice: "choices", long: "text" };
+
+/** What records do: in a plan, and in a result. */
+const COUNTS = {
+  replaced: ["change", "changed"],
+  unchanged: ["leave unchanged", "left unchanged"],
+  skipped: ["skip", "skipped"],
+  failed: ["fail", "failed"],
+  not_tried: ["", "not tried"],
+};
+
+/** The words of the page for options of the service and of the command line. */
+const WORDS = [
+  [/add --dates dmy or --dates mdy/, "choose the order of dates"],
+  [/add match=(\w+)/, (_, key) => `find records by ${titleOf(key)}`],
+  [/add on_conflict=skip/, "choose “skip the record”"],
+  [/add_equal=true/, "choose “add it again”"],
+];
+
+/** What to do after an import that has ended early. */
+const REST = "Some robots may be stored. Import the file again: the plan shows what is missing.";
+
+/** The choices that are boxes of the page. */
+const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
+
+/** The last response about the chosen file, with the numbers of its records. */
+let plan;
+
+/** What the user has chosen for headings: fields, or null to leave them out, and kinds of new fields. */
+let columns, kinds;
 
 /** The request that runs; undefined if none does. */
 let calls;
@@ -31,7 +65,8 @@ export function startImporting(imported) {
   byId("file").addEventListener("cancel", () => byId("file").files.length > 0 && ask());
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
-  plan.startPlan(ask);
+  for (const id of BOXES) byId(id).addEventListener("change", changed);
+  forget();
 }
 
 /** Whether an import runs. */
@@ -49,7 +84,6 @@ function startDropping() {
     if (isStoring) return;
     byId("file").files = dataTransfer.files;
     byId("import-submit").focus();
-    byId("importing").scrollIntoView({ block: "nearest" });
     chosen();
   });
 }
@@ -73,29 +107,37 @@ function chosenFile() {
 
 function chosen() {
   calls?.abort();
-  plan.forgetPlan();
+  calls = undefined;
+  showRunning(false);
+  forget();
+  ask();
+}
+
+/** The user has chosen something else for the same file. */
+function changed() {
+  plan.records = undefined;
   ask();
 }
 
 /** Asks for the plan, and shows it. */
 async function ask() {
-  const answer = await send(true, ask, (messages) => plan.showPlan({}, messages));
-  if (answer) plan.showPlan(answer.data ?? {}, answer.messages);
+  const answer = await send(true, ask, (messages) => showPlan({}, messages));
+  if (answer) showPlan(answer.data ?? {}, answer.messages);
 }
 
-/** Stores the robots of the plan. */
+/** Executes the plan. */
 async function start() {
   if (isStoring) return;
   if (!chosenFile()[0]) return byId("file").focus();
-  if (!plan.isPlanned()) return ask();
-  const answer = plan.isAccepted() && (await send(false, start, showInterrupted));
+  if (!plan.records) return ask();
+  const answer = isAccepted() && (await send(false, start, showInterrupted));
   if (answer) showOutcome(answer);
 }
 
 /** Sends the file, and returns the response; undefined if there is none, or if another request was sent meanwhile. */
 async function send(isPlan, again, failed) {
   const [file, format] = chosenFile();
-  const parameters = [["format", format], ...plan.importParameters()];
+  const parameters = [["format", format], ...importParameters()];
   // A file that was changed after it was chosen cannot be read.
   if (!(await file?.slice(0, 1).arrayBuffer().catch(() => showError("The file was changed; choose it again.")))) return;
   calls?.abort();
@@ -131,29 +173,185 @@ function showRunning(isRunning) {
 }
 
 function showOutcome({ isDone, data, messages }) {
-  if (data?.plan) return plan.showPlan(data, ["The catalogue has changed. Look at the new plan, and import again."]);
-  const title = data ? `${isDone ? "" : "Stopped: "}${plan.inSentence(data)}` : "Nothing was imported.";
-  showResult(title, messages, Number(data?.failed ?? 0));
+  if (data?.plan) return showPlan(data, data.records ? ["The catalogue has changed: look at the new plan."] : messages);
+  const title = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}` : "Nothing was imported.";
+  // The plan has the advice for programs.
+  const shown = messages.filter((message) => !message.includes("the query"));
+  showResult(title, data && !isDone ? [...shown, REST] : shown, Number(data?.failed ?? 0));
   if (data) finish();
 }
 
 /** If the whole file was sent, it is unknown how much was stored. */
 function showInterrupted(messages, isSent) {
   if (!isSent) return showResult("Nothing was imported.", messages);
-  const advice = "Some robots may be stored. Import the file again: the plan shows what is missing.";
-  showResult("The import ended early.", [...messages, advice]);
+  showResult("The import ended early.", [...messages, REST]);
   finish();
 }
 
 function showResult(title, messages, failed) {
   const heading = element("h3", { id: "import-outcome" }, title);
-  byId("import-result").replaceChildren(heading, ...plan.messageList(messages, failed));
+  byId("import-result").replaceChildren(heading, ...messageList(messages, failed));
   show(byId("import-result"));
   announce([title, ...messages.slice(0, 1)].join(" "));
 }
 
 async function finish() {
-  plan.forgetPlan();
+  forget();
   await refreshDefinition().catch(() => {});
   notifyImported();
+}
+
+/** Forgets the plan and the choices. */
+function forget() {
+  [columns, kinds] = [{}, {}];
+  byId("import-match").replaceChildren();
+  for (const id of BOXES) byId(id).value = "";
+  show(byId("plan"), false);
+  showPlan({});
+}
+
+/** The choices, as parameters of the service. */
+function importParameters() {
+  const [match, conflict, nulls, dates] = BOXES.map((id) => byId(id).value);
+  const parameters = {
+    define: true,
+    keep_going: byId("keep-going").checked,
+    columns: JSON.stringify(columns),
+    kinds: JSON.stringify(kinds),
+    nulls: JSON.stringify(nulls.split(",").map((text) => text.trim()).filter(Boolean)),
+    match,
+    on_conflict: conflict === "skip" && "skip",
+    add_equal: conflict === "add",
+    dates,
+  };
+  return Object.entries(parameters).filter(([, value]) => value);
+}
+
+/** Whether the user accepts the plan. Otherwise shows what has to be chosen. */
+function isAccepted() {
+  const { failed, count } = plan;
+  if (failed === 0 || byId("keep-going").checked) return true;
+  const [place, box, choice] = failed < count ? ["plan-others", "keep-going", ", or leave them out"] : ["plan", "file", ""];
+  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`, place);
+  byId(box).focus();
+  return false;
+}
+
+function showPlanError(text, place = "plan") {
+  byId(place).before(byId("plan-error"));
+  byId("plan-error").textContent = text;
+  if (text) announce(text);
+}
+
+/** Shows a plan, and what is wrong with it. Without columns, those before stay: a choice may be the cause. */
+function showPlan(planned, messages = []) {
+  const { records, failures = [], advice = [], changes = [] } = planned;
+  const count = Object.values(records ?? {}).reduce((sum, each) => sum + Number(each), 0);
+  const failed = Number(records?.failed ?? 0);
+  plan = { ...planned, changes, count, failed };
+  const words = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
+  byId("plan-counts").textContent = words;
+  if (records) announce(words);
+  byId("plan-failures").replaceChildren(...messageList([...failures, ...advice], failed));
+  byId("keep-going").checked = false;
+  const left = `${failed.toLocaleString("en")} record${failed === 1 ? " that fails" : "s that fail"}`;
+  byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;
+  show(byId("plan-others"), failed > 0 && failed < count);
+  const verb = changes.length > 0 ? "Define these fields, and import" : "Import";
+  byId("import-submit").textContent = failed < count ? `${verb} ${inNumber(count - failed)}` : "Import";
+  if (plan.plan) {
+    show(byId("plan"));
+    showColumns();
+    showChoices();
+  }
+  showPlanError(messages.map(inWords).join(" "));
+}
+
+/** What was done with records, or will be. */
+function inSentence(counts, isPlan) {
+  const others = Object.entries(COUNTS).flatMap(([key, [planned, done]]) => {
+    const count = Number(counts[key] ?? 0);
+    return count > 0 ? `${isPlan ? planned : done} ${count.toLocaleString("en")}` : [];
+  });
+  return `${[`${isPlan ? "Would add" : "Added"} ${inNumber(Number(counts.added))}`, ...others].join(", ")}.`;
+}
+
+/** Messages, most of which name a record that has failed. The service sends only some of them. */
+function messageList(messages, failed) {
+  const items = messages.map((message) => {
+    const [, place, text] = /^((?:line|record) \d+): ([^]*)$/.exec(message) ?? [];
+    return element("li", {}, ...(place ? [element("b", {}, place), ` ${text}`] : [inWords(message)]));
+  });
+  const more = failed - items.filter((item) => item.querySelector("b")).length;
+  if (more > 0) items.push(element("li", {}, `… and ${more.toLocaleString("en")} more`));
+  return items.length > 0 ? [problems(items)] : [];
+}
+
+const inWords = (message) => WORDS.reduce((text, [words, ours]) => text.replace(words, ours), message);
+
+const isNew = (key) => key && !member(key) && !["id", "revision"].includes(key);
+
+const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key);
+
+const option = (value, words = titleOf(value)) => element("option", { value }, words);
+
+/** A choice with these options, of which one is chosen. */
+function choice(label, options, value, choose) {
+  const onchange = ({ target }) => {
+    choose(target.value);
+    changed();
+  };
+  return Object.assign(element("select", { "aria-label": label, onchange }, ...options), { value });
+}
+
+function showColumns() {
+  const focused = document.activeElement.ariaLabel;
+  const others = plan.changes.filter(({ heading }) => heading === "");
+  const rows = [...plan.plan, ...others].map(({ heading, field, reason }) => {
+    const reasons = plan.changes.filter((change) => change.field === field).map((change) => change.reason);
+    const choices = [heading ? fieldChoice(heading, field) : titleOf(field)];
+    if (isNew(field) && reasons.length > 0) choices.push(kindChoice(heading, field));
+    const cells = [element("div", {}, ...choices), inWords(reasons.join("; ") || reason)];
+    const head = element("th", { scope: "row" }, heading ? shownName(heading) : "no column");
+    return element("tr", {}, head, ...cells.map((cell) => element("td", {}, cell)));
+  });
+  byId("plan-columns").replaceChildren(...rows);
+  const selects = [...byId("plan-columns").querySelectorAll("select")];
+  if (focused) selects.find(({ ariaLabel }) => ariaLabel === focused)?.focus();
+}
+
+/** The choice of what a column stands for: a field, perhaps a new one, the id of a robot, or nothing. */
+function fieldChoice(heading, field) {
+  let fresh = isNew(field) ? field : keyOf(heading) || "field";
+  while (member(fresh)) fresh += "_2";
+  const keys = new Set([...MEMBERS.map(({ key }) => key), fresh, "id", field ?? ""]).add("");
+  const options = [...keys].map((key) => option(key, titleOf(key) || "leave out"));
+  return choice(`Field of ${heading}`, options, field ?? "", (key) => {
+    columns[heading] = key || null;
+    delete kinds[heading];
+    const match = byId("import-match");
+    if (key === "id") match.value = key;
+    else if (match.value === field) match.value = "";
+  });
+}
+
+function kindChoice(heading, field) {
+  const kind = (input) => KINDS[input] ?? input;
+  const inputs = Object.keys(TYPES).filter((input) => input !== "long");
+  const options = inputs.map((input) => option(kind(input), TYPES[input][0]));
+  const value = kind(kindOf(plan.definition.properties[field]));
+  return choice(`Kind of ${heading}`, options, value, (chosen) => (kinds[heading] = chosen));
+}
+
+/** Shows the choices that depend on the fields: unique ones can find records, and new ones become unique then. */
+function showChoices() {
+  const { value } = byId("import-match");
+  const found = plan.plan.map(({ field }) => field).filter((key) => isNew(key) || member(key)?.isUnique);
+  const keys = new Set(["id", ...found, value || "id"]);
+  byId("import-match").replaceChildren(option("", "nothing"), ...[...keys].map((key) => option(key)));
+  byId("import-match").value = value;
+  const { name } = (plan.definition ?? definition.document).properties;
+  const [fail, , add] = byId("on-conflict").options;
+  fail.textContent = value ? "change it" : "the record fails";
+  add.hidden = value !== "" || name.unique !== false;
 }

@@ -133,7 +133,7 @@ fn file_that_cannot_be_imported_is_explained() {
     visit.choose("robots.csv", "first,second\n1,2\n");
     visit.wait_for_text(
         "#plan-error",
-        "no column stands for the name; choose one below",
+        "no column stands for the name; map one to it",
     );
     let script = "const data = new DataTransfer(); \
                   data.items.add(new File([arguments[0]], 'robots.CSV')); \
@@ -257,10 +257,10 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
     );
     visit.wait_for_text("#plan-error", "no column stands for the name");
     visit.choose_in("[aria-label='Field of Title']", "name");
+    visit.choose_in("#import-nulls", "none, n/a");
     visit.wait_for_text("#plan", "choose the order of dates");
     visit.choose_in("[aria-label='Field of Notes']", "");
     visit.choose_in("[aria-label='Kind of Accession No']", "text");
-    visit.choose_in("#import-nulls", "none, n/a");
     visit.choose_in("#import-dates", "dmy");
     let columns = json!([
         "Title|name|",
