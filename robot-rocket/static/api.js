@@ -21,7 +21,7 @@ export class ApiError extends Error {
 
 /** What a 413 means that is not of the service. */
 const TOO_LARGE =
-  "A proxy before the server permits no request of this size. Its operator can permit larger ones, " +
+  "A proxy permits no request of this size. Its operator can permit larger ones, " +
   "in nginx with client_max_body_size; or send less at a time.";
 
 /** What a response means that is not of the service. */

@@ -9,11 +9,7 @@ import { showPanel, startPanel } from "./panels.js";
 import { MEMBERS, definition, inNumber, member } from "./robot.js";
 import { requestToken } from "./token.js";
 
-/** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
-
-/** What the service calls kinds of fields. */
-const KINDS = { digits: "integer", choice: "choices", long: "text" };
 
 /** What records do: in a plan, and in a result. */
 const COUNTS = {
@@ -33,7 +29,7 @@ const WORDS = [
 ];
 
 /** What to do after an import that has ended early. */
-const REST = "Some robots may be stored. Import the file again: the plan shows what is missing.";
+const REST = "Some robots may be stored. Plan the import again to see what is missing.";
 
 /** The choices that are boxes of the page. */
 const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
@@ -69,7 +65,6 @@ export function startImporting(imported) {
   forget();
 }
 
-/** Whether an import runs. */
 export const isImporting = () => isStoring;
 
 /** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
@@ -119,7 +114,6 @@ function changed() {
   ask();
 }
 
-/** Asks for the plan, and shows it. */
 async function ask() {
   const answer = await send(true, ask, (messages) => showPlan({}, messages));
   if (answer) showPlan(answer.data ?? {}, answer.messages);
@@ -146,7 +140,7 @@ async function send(isPlan, again, failed) {
   let part = 0;
   const progress = (sent) => {
     part = byId("import-progress").value = sent;
-    // The service plans and stores when it has the whole file.
+    // The service begins when it has the whole file.
     const last = isPlan ? "Planning…" : "Storing…";
     byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
   };
@@ -201,7 +195,6 @@ async function finish() {
   notifyImported();
 }
 
-/** Forgets the plan and the choices. */
 function forget() {
   [columns, kinds] = [{}, {}];
   byId("import-match").replaceChildren();
@@ -227,13 +220,13 @@ function importParameters() {
   return Object.entries(parameters).filter(([, value]) => value);
 }
 
-/** Whether the user accepts the plan. Otherwise shows what has to be chosen. */
+/** Whether the user accepts the plan. Otherwise shows what can be done. */
 function isAccepted() {
   const { failed, count } = plan;
   if (failed === 0 || byId("keep-going").checked) return true;
-  const [place, box, choice] = failed < count ? ["plan-others", "keep-going", ", or leave them out"] : ["plan", "file", ""];
-  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`, place);
-  byId(box).focus();
+  const choice = failed < count ? ", or leave them out" : "";
+  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`, "plan-others");
+  if (choice) byId("keep-going").focus();
   return false;
 }
 
@@ -249,12 +242,11 @@ function showPlan(planned, messages = []) {
   const count = Object.values(records ?? {}).reduce((sum, each) => sum + Number(each), 0);
   const failed = Number(records?.failed ?? 0);
   plan = { ...planned, changes, count, failed };
-  const words = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
-  byId("plan-counts").textContent = words;
-  if (records) announce(words);
+  byId("plan-counts").textContent = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
+  if (records) announce(byId("plan-counts").textContent);
   byId("plan-failures").replaceChildren(...messageList([...failures, ...advice], failed));
   byId("keep-going").checked = false;
-  const left = `${failed.toLocaleString("en")} record${failed === 1 ? " that fails" : "s that fail"}`;
+  const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
   byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;
   show(byId("plan-others"), failed > 0 && failed < count);
   const verb = changes.length > 0 ? "Define these fields, and import" : "Import";
@@ -267,7 +259,6 @@ function showPlan(planned, messages = []) {
   showPlanError(messages.map(inWords).join(" "));
 }
 
-/** What was done with records, or will be. */
 function inSentence(counts, isPlan) {
   const others = Object.entries(COUNTS).flatMap(([key, [planned, done]]) => {
     const count = Number(counts[key] ?? 0);
@@ -295,7 +286,6 @@ const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key
 
 const option = (value, words = titleOf(value)) => element("option", { value }, words);
 
-/** A choice with these options, of which one is chosen. */
 function choice(label, options, value, choose) {
   const onchange = ({ target }) => {
     choose(target.value);
@@ -316,7 +306,7 @@ function showColumns() {
     return element("tr", {}, head, ...cells.map((cell) => element("td", {}, cell)));
   });
   byId("plan-columns").replaceChildren(...rows);
-  const selects = [...byId("plan-columns").querySelectorAll("select")];
+  const selects = [...document.querySelectorAll("#plan-columns select")];
   if (focused) selects.find(({ ariaLabel }) => ariaLabel === focused)?.focus();
 }
 
@@ -336,14 +326,15 @@ function fieldChoice(heading, field) {
 }
 
 function kindChoice(heading, field) {
-  const kind = (input) => KINDS[input] ?? input;
+  // The words of the service.
+  const kind = (input) => ({ digits: "integer", choice: "choices", long: "text" })[input] ?? input;
   const inputs = Object.keys(TYPES).filter((input) => input !== "long");
   const options = inputs.map((input) => option(kind(input), TYPES[input][0]));
-  const value = kind(kindOf(plan.definition.properties[field]));
-  return choice(`Kind of ${heading}`, options, value, (chosen) => (kinds[heading] = chosen));
+  const value = kindOf(plan.definition.properties[field]);
+  return choice(`Kind of ${heading}`, options, kind(value), (chosen) => (kinds[heading] = chosen));
 }
 
-/** Shows the choices that depend on the fields: unique ones can find records, and new ones become unique then. */
+/** Shows the choices that depend on the fields. New ones become unique if they find records. */
 function showChoices() {
   const { value } = byId("import-match");
   const found = plan.plan.map(({ field }) => field).filter((key) => isNew(key) || member(key)?.isUnique);

@@ -87,10 +87,13 @@ fn plan_with_failing_records_is_imported_if_that_is_chosen() {
     // Another client changes the catalogue after the plan.
     visit.add("HAL", "virtual", "1968");
     visit.submit_import();
-    visit.wait_for_text("#plan-error", "The catalogue has changed.");
+    visit.wait_for_text(
+        "#plan-error",
+        "The catalogue has changed: look at the new plan.",
+    );
     visit.wait_for_text("#plan-counts", "Would add no robots, fail 1.");
     visit.submit_import();
-    visit.wait_for_focus("File (or drop one on this page)");
+    visit.wait_for_text("#plan-error", "1 of 1 records fail. Correct the file and choose it again.");
 }
 
 #[test]
