@@ -19,12 +19,10 @@ export class ApiError extends Error {
   }
 }
 
-/** What a 413 means that is not of the service. */
+/** What 413 and 200 mean if the response is not of the service. */
 const TOO_LARGE =
   "A proxy permits no request of this size. Its operator can permit larger ones, " +
   "in nginx with client_max_body_size; or send less at a time.";
-
-/** What a response means that is not of the service. */
 const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. Reload the page.";
 
 /** No answer: it is unknown whether a change was made. */

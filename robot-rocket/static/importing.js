@@ -20,7 +20,7 @@ const COUNTS = {
   not_tried: ["", "not tried"],
 };
 
-/** The words of the page for options of the service and of the command line. */
+/** The words of the page for options of the service. */
 const WORDS = [
   [/add --dates dmy or --dates mdy/, "choose the order of dates"],
   [/add match=(\w+)/, (_, key) => `find records by ${titleOf(key)}`],
@@ -28,7 +28,7 @@ const WORDS = [
   [/add_equal=true/, "choose “add it again”"],
 ];
 
-/** What to do after an import that has ended early. */
+/** What to do if an import ends early. */
 const REST = "Some robots may be stored. Plan the import again to see what is missing.";
 
 /** The choices that are boxes of the page. */
@@ -85,7 +85,7 @@ function startDropping() {
 
 function showError(text) {
   byId("file-error").textContent = text;
-  byId("file").setAttribute("aria-invalid", String(text !== ""));
+  byId("file").setAttribute("aria-invalid", text !== "");
 }
 
 /** The chosen file and its format, if it can be imported. */
