@@ -67,7 +67,7 @@ export function startImporting(imported) {
 
 export const isImporting = () => isStoring;
 
-/** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
+/** A file can be dropped anywhere, since the browser would leave the page to show it. */
 function startDropping() {
   const listen = (type, listener) => addEventListener(type, (event) => {
     if (!event.dataTransfer?.types.includes("Files")) return;
@@ -128,7 +128,7 @@ async function start() {
   if (answer) showOutcome(answer);
 }
 
-/** Sends the file, and returns the response; undefined if there is none, or if another request was sent meanwhile. */
+/** Sends the file, and returns the response; undefined if there is none, or another request was sent. */
 async function send(isPlan, again, failed) {
   const [file, format] = chosenFile();
   const parameters = [["format", format], ...importParameters()];
@@ -244,7 +244,8 @@ function showPlan(planned, messages = []) {
   plan = { ...planned, changes, count, failed };
   byId("plan-counts").textContent = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
   if (records) announce(byId("plan-counts").textContent);
-  byId("plan-failures").replaceChildren(...messageList([...failures, ...advice], failed));
+  const advised = advice.map((text) => element("p", {}, inWords(text)));
+  byId("plan-failures").replaceChildren(...messageList(failures, failed), ...advised);
   byId("keep-going").checked = false;
   const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
   byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;
@@ -267,7 +268,7 @@ function inSentence(counts, isPlan) {
   return `${[`${isPlan ? "Would add" : "Added"} ${inNumber(Number(counts.added))}`, ...others].join(", ")}.`;
 }
 
-/** Messages, most of which name a record that has failed. The service sends only some of them. */
+/** Messages. The service sends only some of those about records that have failed. */
 function messageList(messages, failed) {
   const items = messages.map((message) => {
     const [, place, text] = /^((?:line|record) \d+): ([^]*)$/.exec(message) ?? [];
@@ -280,9 +281,9 @@ function messageList(messages, failed) {
 
 const inWords = (message) => WORDS.reduce((text, [words, ours]) => text.replace(words, ours), message);
 
-const isNew = (key) => key && !member(key) && !["id", "revision"].includes(key);
+const isNew = (key) => key && !member(key) && !/^(id|revision)$/.test(key);
 
-const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key);
+const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key === "id" ? "id of the robot" : key);
 
 const option = (value, words = titleOf(value)) => element("option", { value }, words);
 
@@ -328,8 +329,8 @@ function fieldChoice(heading, field) {
 function kindChoice(heading, field) {
   // The words of the service.
   const kind = (input) => ({ digits: "integer", choice: "choices", long: "text" })[input] ?? input;
-  const inputs = Object.keys(TYPES).filter((input) => input !== "long");
-  const options = inputs.map((input) => option(kind(input), TYPES[input][0]));
+  const { long, ...types } = TYPES;
+  const options = Object.entries(types).map(([input, [title]]) => option(kind(input), title));
   const value = kindOf(plan.definition.properties[field]);
   return choice(`Kind of ${heading}`, options, kind(value), (chosen) => (kinds[heading] = chosen));
 }
