@@ -93,7 +93,10 @@ fn plan_with_failing_records_is_imported_if_that_is_chosen() {
     );
     visit.wait_for_text("#plan-counts", "Would add no robots, fail 1.");
     visit.submit_import();
-    visit.wait_for_text("#plan-error", "1 of 1 records fail. Correct the file and choose it again.");
+    visit.wait_for_text(
+        "#plan-error",
+        "1 of 1 records fail. Correct the file and choose it again.",
+    );
 }
 
 #[test]
