@@ -8,7 +8,7 @@ import { filterWithText } from "./view.js";
 /** An error answer of the service, with its messages, and the keys of the members that they are about. */
 export class ApiError extends Error {
   constructor(answer, value) {
-    const unknown = answer.status === 413 ? TOO_LARGE : `The server answered ${answer.status}.`;
+    const unknown = { 200: FOREIGN, 413: TOO_LARGE }[answer.status] ?? `The server answered ${answer.status}.`;
     const errors = Array.isArray(value?.errors) ? value.errors : [{ message: unknown }];
     super(errors.map(({ message }) => message).join(" "));
     this.status = answer.status;
@@ -19,10 +19,11 @@ export class ApiError extends Error {
   }
 }
 
-/** What a 413 means that is not of the service. */
+/** What 413 and 200 mean if the response is not of the service. */
 const TOO_LARGE =
-  "A proxy before the server permits no request of this size. Its operator can permit larger ones, " +
+  "A proxy permits no request of this size. Its operator can permit larger ones, " +
   "in nginx with client_max_body_size; or send less at a time.";
+const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. Reload the page.";
 
 /** No answer: it is unknown whether a change was made. */
 export class NoAnswer extends Error {
@@ -200,27 +201,26 @@ async function send(method, path, { body, type = "application/json", revision, s
   throw new ApiError(answer, value);
 }
 
-/** Sends a file with these parameters of an import. `progress` is called with the part that was sent, from 0 to 1; with
-    `isLenient`, unknown columns are left out. Returns whether the service has accepted it, what it has
-    done (`data`, if it has done anything), and `messages` about records. Fails if what it has done is
-    unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
-export function upload(file, parameters, { signal, progress, isLenient } = {}) {
+/** Sends a file to be imported, or planned. `progress` is called with the part that was sent, from 0 to 1. Returns whether
+    the service has accepted it, the plan or what was done (`data`), and `messages`. Fails if what it has
+    done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
+export function upload(file, parameters, { signal, progress, isPlan } = {}) {
   const request = new XMLHttpRequest();
-  request.open("POST", `${ROBOTS}/import?${new URLSearchParams(parameters)}`);
+  request.open("POST", `${ROBOTS}/import${isPlan ? "/propose" : ""}?${new URLSearchParams(parameters)}`);
   for (const [name, value] of Object.entries(commonHeaders())) request.setRequestHeader(name, value);
-  if (isLenient) request.setRequestHeader("Prefer", "handling=lenient");
   return new Promise((resolve, reject) => {
     request.upload.onprogress = ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 1);
     request.onerror = () => reject(new NoAnswer());
     request.onabort = () => reject(signal.reason);
     request.onload = () => {
+      const { status } = request;
       const value = parsed(request.responseText);
-      const headers = { get: (name) => request.getResponseHeader(name) };
-      const error = new ApiError({ status: request.status, headers }, value);
-      const isUnknown = request.status >= 500 && !value?.data;
-      if (error.needsToken || isUnknown) return reject(error);
-      if (request.status === 200) resolve({ isDone: true, data: value, messages: value.messages ?? [] });
-      else resolve({ isDone: false, data: value?.data, messages: error.messages });
+      const isDone = status === 200 && (value?.plan ?? value?.added) !== undefined;
+      if (isDone) return resolve({ isDone, data: value, messages: value.messages ?? [] });
+      const error = new ApiError({ status, headers: { get: (name) => request.getResponseHeader(name) } }, value);
+      const isKnown = value?.data || (status >= 400 && status < 500) || (status === 503 && value?.errors);
+      if (error.needsToken || !isKnown) reject(error);
+      else resolve({ isDone, data: value?.data, messages: error.messages });
     };
     signal?.addEventListener("abort", () => request.abort());
     request.send(file);

@@ -8,7 +8,7 @@ import { MEMBERS, OWN, definition, member, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** The kinds of fields: a title, the keywords, and whether words can be searched in them. */
-const TYPES = {
+export const TYPES = {
   text: ["Text", { type: "string" }, true],
   long: ["Long text", { type: "string", maxLength: "10000" }, true],
   choice: ["Choice", { type: "string" }, true],
@@ -310,7 +310,7 @@ function lines(text) {
 }
 
 /** The name that a label suggests. */
-function keyOf(title) {
+export function keyOf(title) {
   const plain = title.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   const name = plain.replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+/, "");
   return name.slice(0, MAX_NAME_LENGTH).replace(/_+$/, "");

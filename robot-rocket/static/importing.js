@@ -1,27 +1,50 @@
-// The import of a file that the user chooses or drops on the page.
+// The import of a file that the user chooses or drops on the page: its plan is shown, and executed if the user wants that.
 
 import { announce } from "./announcements.js";
-import { upload } from "./api.js";
-import { byId, element, problems, show } from "./elements.js";
+import { refreshDefinition, upload } from "./api.js";
+import { TYPES, keyOf } from "./defining.js";
+import { byId, element, problems, show, shownName } from "./elements.js";
+import { kindOf } from "./kinds.js";
 import { showPanel, startPanel } from "./panels.js";
-import * as proposing from "./proposing.js";
-import { MEMBERS, onDefined } from "./robot.js";
+import { MEMBERS, definition, inNumber, member } from "./robot.js";
 import { requestToken } from "./token.js";
 
-/** The format of a file by the end of its name. */
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
-/** What the service counts, in the order in which it is shown. */
-const COUNTS = ["added", "replaced", "unchanged", "skipped", "failed", "not_tried"];
+/** What records do: in a plan, and in a result. */
+const COUNTS = {
+  replaced: ["change", "changed"],
+  unchanged: ["leave unchanged", "left unchanged"],
+  skipped: ["skip", "skipped"],
+  failed: ["fail", "failed"],
+  not_tried: ["", "not tried"],
+};
 
-/** What some of them are called. */
-const TITLES = { replaced: "changed", not_tried: "not tried" };
+/** The words of the page for options of the service. */
+const WORDS = [
+  [/add --dates dmy or --dates mdy/, "choose the order of dates"],
+  [/add match=(\w+)/, (_, key) => `find records by ${titleOf(key)}`],
+  [/add on_conflict=skip/, "choose “skip the record”"],
+  [/add_equal=true/, "choose “add it again”"],
+];
 
-/** Replaces what the service says to programmers about names that are taken. */
-const ADVICE = "For names that are taken, choose above what to do, and import the file again.";
+/** What to do if an import ends early. */
+const REST = "Some robots may be stored. Plan the import again to see what is missing.";
 
-/** The import that runs; undefined if none does. */
+/** The choices that are boxes of the page. */
+const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
+
+/** The last response about the chosen file, with the numbers of its records. */
+let plan;
+
+/** What the user has chosen for headings: fields, or null to leave them out, and kinds of new fields. */
+let columns, kinds;
+
+/** The request that runs; undefined if none does. */
 let calls;
+
+/** Whether it stores robots. */
+let isStoring = false;
 
 let notifyImported;
 
@@ -31,45 +54,38 @@ export function startImporting(imported) {
   startPanel("importing", () => byId("file"));
   byId("import").addEventListener("submit", (event) => {
     event.preventDefault();
-    start(event.submitter === byId("import-check"));
+    start();
   });
   byId("file").addEventListener("change", chosen);
+  // The same file may have been corrected.
+  byId("file").addEventListener("cancel", () => byId("file").files.length > 0 && ask());
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
-  proposing.startProposing();
-  onDefined(() => (byId("import-columns").textContent = MEMBERS.map(({ key }) => key).join(", ")));
+  for (const id of BOXES) byId(id).addEventListener("change", changed);
+  forget();
 }
 
-/** Whether an import runs. */
-export const isImporting = () => calls !== undefined;
+export const isImporting = () => isStoring;
 
-/** A file can be dropped anywhere, since the browser would otherwise leave the page to show it. */
+/** A file can be dropped anywhere, since the browser would leave the page to show it. */
 function startDropping() {
-  const ofFiles = (listener) => (event) => {
+  const listen = (type, listener) => addEventListener(type, (event) => {
     if (!event.dataTransfer?.types.includes("Files")) return;
     event.preventDefault();
     listener(event);
-  };
-  const mark = (isOver) => byId("import").classList.toggle("over", isOver);
-  addEventListener("dragover", ofFiles(() => {
-    showPanel("importing", true);
-    mark(true);
-  }));
-  addEventListener("dragleave", (event) => event.relatedTarget === null && mark(false));
-  addEventListener("drop", ofFiles((event) => {
-    mark(false);
-    if (calls) return;
-    showPanel("importing", true);
-    byId("file").files = event.dataTransfer.files;
-    byId("import").querySelector("[type=submit]").focus();
-    byId("importing").scrollIntoView({ block: "nearest" });
+  });
+  listen("dragover", () => showPanel("importing", true));
+  listen("drop", ({ dataTransfer }) => {
+    if (isStoring) return;
+    byId("file").files = dataTransfer.files;
+    byId("import-submit").focus();
     chosen();
-  }));
+  });
 }
 
 function showError(text) {
   byId("file-error").textContent = text;
-  byId("file").setAttribute("aria-invalid", String(text !== ""));
+  byId("file").setAttribute("aria-invalid", text !== "");
 }
 
 /** The chosen file and its format, if it can be imported. */
@@ -84,85 +100,250 @@ function chosenFile() {
   return [];
 }
 
-const chosen = () => proposing.examine(...chosenFile());
+function chosen() {
+  calls?.abort();
+  calls = undefined;
+  showRunning(false);
+  forget();
+  ask();
+}
 
-async function start(isCheck) {
-  if (calls) return;
+/** The user has chosen something else for the same file. */
+function changed() {
+  plan.records = undefined;
+  ask();
+}
+
+async function ask() {
+  const answer = await send(true, ask, (messages) => showPlan({}, messages));
+  if (answer) showPlan(answer.data ?? {}, answer.messages);
+}
+
+/** Executes the plan. */
+async function start() {
+  if (isStoring) return;
+  if (!chosenFile()[0]) return byId("file").focus();
+  if (!plan.records) return ask();
+  const answer = isAccepted() && (await send(false, start, showInterrupted));
+  if (answer) showOutcome(answer);
+}
+
+/** Sends the file, and returns the response; undefined if there is none, or another request was sent. */
+async function send(isPlan, again, failed) {
   const [file, format] = chosenFile();
-  if (!file) return byId("file").focus();
-  calls = new AbortController();
+  const parameters = [["format", format], ...importParameters()];
+  // A file that was changed after it was chosen cannot be read.
+  if (!(await file?.slice(0, 1).arrayBuffer().catch(() => showError("The file was changed; choose it again.")))) return;
+  calls?.abort();
+  const own = new AbortController();
+  [calls, isStoring] = [own, !isPlan];
+  let part = 0;
+  const progress = (sent) => {
+    part = byId("import-progress").value = sent;
+    // The service begins when it has the whole file.
+    const last = isPlan ? "Planning…" : "Storing…";
+    byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
+  };
+  progress(0);
   showRunning(true);
-  let isSent = false;
   try {
-    if (!(await proposing.isReady(calls))) return;
-    if (!isCheck) await proposing.storeFields();
-    calls.signal.throwIfAborted();
-    announce(`Importing ${file.name}.`);
-    const parameters = { format, dry_run: isCheck, ...proposing.importParameters() };
-    const options = { signal: calls.signal, progress: showProgress, isLenient: !proposing.leftOut() };
-    isSent = true;
-    showOutcome(await upload(file, parameters, options), isCheck);
+    return await upload(file, parameters, { signal: own.signal, progress, isPlan });
   } catch (error) {
-    if (error.needsToken) requestToken(error, () => start(isCheck));
-    else showInterrupted(error, isSent);
+    if (calls !== own) return;
+    if (error.needsToken) requestToken(error, again);
+    else failed(error.messages ?? ["You have stopped it."], part === 1);
   } finally {
-    calls = undefined;
-    showRunning(false);
+    if (calls === own) {
+      [calls, isStoring] = [undefined, false];
+      showRunning(false);
+    }
   }
 }
 
 function showRunning(isRunning) {
   show(byId("import-running"), isRunning);
-  show(byId("import-stop"), isRunning);
-  for (const button of byId("import").querySelectorAll("[type=submit]")) button.disabled = isRunning;
-  if (!isRunning) return;
-  show(byId("import-result"), false);
-  showProgress(0);
+  byId("plan").inert = byId("file").disabled = isStoring;
+  if (isRunning) show(byId("import-result"), false);
 }
 
-/** The service stores records while it receives them, so that the last ones are all that remains. */
-function showProgress(part) {
-  byId("import-progress").value = part;
-  byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : "Storing the last robots…";
+function showOutcome({ isDone, data, messages }) {
+  if (data?.plan) return showPlan(data, data.records ? ["The catalogue has changed: look at the new plan."] : messages);
+  const title = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}` : "Nothing was imported.";
+  // The plan has the advice for programs.
+  const shown = messages.filter((message) => !message.includes("the query"));
+  showResult(title, data && !isDone ? [...shown, REST] : shown, Number(data?.failed ?? 0));
+  if (data) finish();
 }
 
-function showOutcome({ isDone, data, messages }, isCheck) {
-  const counts = COUNTS.flatMap((key) => {
-    const count = Number(data?.[key] ?? 0);
-    return count > 0 ? `${count.toLocaleString("en")} ${TITLES[key] ?? key}` : [];
-  });
-  const words = counts.length > 0 ? counts.join(", ") : "nothing to add";
-  const done = isCheck ? "Checked, nothing was stored" : "Imported";
-  const outcome = isDone ? done : "Stopped";
-  const left = [...(proposing.leftOut() ?? []), ...(data?.ignored ?? [])];
-  if (left.length > 0) messages = [...messages, `Left out: ${left.join(", ")}.`];
-  const title = isDone || data ? `${outcome}: ${words}.` : "Nothing was imported.";
-  showResult(title, messages, Number(data?.failed ?? 0));
-  if (data && !isCheck) notifyImported();
+/** If the whole file was sent, it is unknown how much was stored. */
+function showInterrupted(messages, isSent) {
+  if (!isSent) return showResult("Nothing was imported.", messages);
+  showResult("The import ended early.", [...messages, REST]);
+  finish();
 }
 
-/** If the file was sent, it is unknown how much was stored. */
-function showInterrupted(error, isSent) {
-  const reasons = error.messages ?? ["You have stopped it."];
-  if (!isSent) return showResult("Nothing was imported.", reasons, 0);
-  const advice =
-    "What was stored before stays stored. To import the rest, choose “skip the robot”, and import " +
-    "the file again.";
-  showResult("The import ended early.", [...reasons, advice], 0);
+function showResult(title, messages, failed) {
+  const heading = element("h3", { id: "import-outcome" }, title);
+  byId("import-result").replaceChildren(heading, ...messageList(messages, failed));
+  show(byId("import-result"));
+  announce([title, ...messages.slice(0, 1)].join(" "));
+}
+
+async function finish() {
+  forget();
+  await refreshDefinition().catch(() => {});
   notifyImported();
 }
 
-/** Shows messages, most of which name a record. The service sends at most 100 of them. */
-function showResult(title, messages, failed) {
+function forget() {
+  [columns, kinds] = [{}, {}];
+  byId("import-match").replaceChildren();
+  for (const id of BOXES) byId(id).value = "";
+  show(byId("plan"), false);
+  showPlan({});
+}
+
+/** The choices, as parameters of the service. */
+function importParameters() {
+  const [match, conflict, nulls, dates] = BOXES.map((id) => byId(id).value);
+  const parameters = {
+    define: true,
+    keep_going: byId("keep-going").checked,
+    columns: JSON.stringify(columns),
+    kinds: JSON.stringify(kinds),
+    nulls: JSON.stringify(nulls.split(",").map((text) => text.trim()).filter(Boolean)),
+    match,
+    on_conflict: conflict === "skip" && "skip",
+    add_equal: conflict === "add",
+    dates,
+  };
+  return Object.entries(parameters).filter(([, value]) => value);
+}
+
+/** Whether the user accepts the plan. Otherwise shows what can be done. */
+function isAccepted() {
+  const { failed, count } = plan;
+  if (failed === 0 || byId("keep-going").checked) return true;
+  const choice = failed < count ? ", or leave them out" : "";
+  showPlanError(`${failed} of ${count} records fail. Correct the file and choose it again${choice}.`, "plan-others");
+  if (choice) byId("keep-going").focus();
+  return false;
+}
+
+function showPlanError(text, place = "plan") {
+  byId(place).before(byId("plan-error"));
+  byId("plan-error").textContent = text;
+  if (text) announce(text);
+}
+
+/** Shows a plan, and what is wrong with it. Without columns, those before stay: a choice may be the cause. */
+function showPlan(planned, messages = []) {
+  const { records, failures = [], advice = [], changes = [] } = planned;
+  const count = Object.values(records ?? {}).reduce((sum, each) => sum + Number(each), 0);
+  const failed = Number(records?.failed ?? 0);
+  plan = { ...planned, changes, count, failed };
+  byId("plan-counts").textContent = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
+  if (records) announce(byId("plan-counts").textContent);
+  const advised = advice.map((text) => element("p", {}, inWords(text)));
+  byId("plan-failures").replaceChildren(...messageList(failures, failed), ...advised);
+  byId("keep-going").checked = false;
+  const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
+  byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;
+  show(byId("plan-others"), failed > 0 && failed < count);
+  const verb = changes.length > 0 ? "Define these fields, and import" : "Import";
+  byId("import-submit").textContent = failed < count ? `${verb} ${inNumber(count - failed)}` : "Import";
+  if (plan.plan) {
+    show(byId("plan"));
+    showColumns();
+    showChoices();
+  }
+  showPlanError(messages.map(inWords).join(" "));
+}
+
+function inSentence(counts, isPlan) {
+  const others = Object.entries(COUNTS).flatMap(([key, [planned, done]]) => {
+    const count = Number(counts[key] ?? 0);
+    return count > 0 ? `${isPlan ? planned : done} ${count.toLocaleString("en")}` : [];
+  });
+  return `${[`${isPlan ? "Would add" : "Added"} ${inNumber(Number(counts.added))}`, ...others].join(", ")}.`;
+}
+
+/** Messages. The service sends only some of those about records that have failed. */
+function messageList(messages, failed) {
   const items = messages.map((message) => {
     const [, place, text] = /^((?:line|record) \d+): ([^]*)$/.exec(message) ?? [];
-    if (place) return element("li", {}, element("b", {}, place), ` ${text}`);
-    return element("li", {}, message.includes("on_conflict") ? ADVICE : message);
+    return element("li", {}, ...(place ? [element("b", {}, place), ` ${text}`] : [inWords(message)]));
   });
   const more = failed - items.filter((item) => item.querySelector("b")).length;
   if (more > 0) items.push(element("li", {}, `… and ${more.toLocaleString("en")} more`));
-  const heading = element("h3", { id: "import-outcome" }, title);
-  byId("import-result").replaceChildren(heading, ...(items.length > 0 ? [problems(items)] : []));
-  show(byId("import-result"));
-  announce([title, ...messages.slice(0, 1)].join(" "));
+  return items.length > 0 ? [problems(items)] : [];
+}
+
+const inWords = (message) => WORDS.reduce((text, [words, ours]) => text.replace(words, ours), message);
+
+const isNew = (key) => key && !member(key) && !/^(id|revision)$/.test(key);
+
+const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key === "id" ? "id of the robot" : key);
+
+const option = (value, words = titleOf(value)) => element("option", { value }, words);
+
+function choice(label, options, value, choose) {
+  const onchange = ({ target }) => {
+    choose(target.value);
+    changed();
+  };
+  return Object.assign(element("select", { "aria-label": label, onchange }, ...options), { value });
+}
+
+function showColumns() {
+  const focused = document.activeElement.ariaLabel;
+  const others = plan.changes.filter(({ heading }) => heading === "");
+  const rows = [...plan.plan, ...others].map(({ heading, field, reason }) => {
+    const reasons = plan.changes.filter((change) => change.field === field).map((change) => change.reason);
+    const choices = [heading ? fieldChoice(heading, field) : titleOf(field)];
+    if (isNew(field) && reasons.length > 0) choices.push(kindChoice(heading, field));
+    const cells = [element("div", {}, ...choices), inWords(reasons.join("; ") || reason)];
+    const head = element("th", { scope: "row" }, heading ? shownName(heading) : "no column");
+    return element("tr", {}, head, ...cells.map((cell) => element("td", {}, cell)));
+  });
+  byId("plan-columns").replaceChildren(...rows);
+  const selects = [...document.querySelectorAll("#plan-columns select")];
+  if (focused) selects.find(({ ariaLabel }) => ariaLabel === focused)?.focus();
+}
+
+/** The choice of what a column stands for: a field, perhaps a new one, the id of a robot, or nothing. */
+function fieldChoice(heading, field) {
+  let fresh = isNew(field) ? field : keyOf(heading) || "field";
+  while (member(fresh)) fresh += "_2";
+  const keys = new Set([...MEMBERS.map(({ key }) => key), fresh, "id", field ?? ""]).add("");
+  const options = [...keys].map((key) => option(key, titleOf(key) || "leave out"));
+  return choice(`Field of ${heading}`, options, field ?? "", (key) => {
+    columns[heading] = key || null;
+    delete kinds[heading];
+    const match = byId("import-match");
+    if (key === "id") match.value = key;
+    else if (match.value === field) match.value = "";
+  });
+}
+
+function kindChoice(heading, field) {
+  // The words of the service.
+  const kind = (input) => ({ digits: "integer", choice: "choices", long: "text" })[input] ?? input;
+  const { long, ...types } = TYPES;
+  const options = Object.entries(types).map(([input, [title]]) => option(kind(input), title));
+  const value = kindOf(plan.definition.properties[field]);
+  return choice(`Kind of ${heading}`, options, kind(value), (chosen) => (kinds[heading] = chosen));
+}
+
+/** Shows the choices that depend on the fields. New ones become unique if they find records. */
+function showChoices() {
+  const { value } = byId("import-match");
+  const found = plan.plan.map(({ field }) => field).filter((key) => isNew(key) || member(key)?.isUnique);
+  const keys = new Set(["id", ...found, value || "id"]);
+  byId("import-match").replaceChildren(option("", "nothing"), ...[...keys].map((key) => option(key)));
+  byId("import-match").value = value;
+  const { name } = (plan.definition ?? definition.document).properties;
+  const [fail, , add] = byId("on-conflict").options;
+  fail.textContent = value ? "change it" : "the record fails";
+  add.hidden = value !== "" || name.unique !== false;
 }

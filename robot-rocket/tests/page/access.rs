@@ -65,18 +65,20 @@ fn actions_wait_for_a_token_that_permits_them() {
     visit.wait_for_focus("Token");
     visit.press_on("token-forget");
     let robot = r#"{"name":"C-3PO","type":"droid","year":1977}"#;
-    visit.import("robots.ndjson", robot);
+    visit.choose("robots.ndjson", robot);
     visit.wait_for_text("#token", "This requires a token");
     visit.enter_token(WRITER);
-    visit.wait_for_text("#import-outcome", "Imported: 1 added.");
+    visit.wait_for_text("#plan-counts", "Would add 1 robot.");
+    visit.submit_import();
+    visit.wait_for_text("#import-outcome", "Added 1 robot.");
     visit.wait_for_rows(2);
     visit.choose(
         "more.ndjson",
         r#"{"name":"HAL","type":"virtual","year":1968,"voice":"calm"}"#,
     );
-    visit.wait_for_text("#plan", "voice (new)");
+    visit.wait_for_text("#plan", "new: voice");
     visit.submit_import();
-    visit.wait_for_text("#token-why", "Use a token that may define fields");
+    visit.wait_for_text("#token-why", "This token does not permit to define");
 }
 
 #[test]

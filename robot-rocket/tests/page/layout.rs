@@ -30,7 +30,7 @@ fn narrow_screen_needs_no_horizontal_scrolling() {
         "robots.csv",
         &format!("name,type,year,{long}\n{long},toaster,1,\n"),
     );
-    visit.keep_fields();
+    visit.wait_for_text("#plan-counts", "Would add no robots, fail 1.");
     for width in [320, 375, 700, 1000, 1600] {
         visit.set_width(width);
         visit.run("document.querySelector('[data-action=edit]').click()");

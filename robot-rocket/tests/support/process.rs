@@ -131,7 +131,7 @@ impl Server {
         }
         let address = greeting
             .split_once("://")
-            .and_then(|(_, rest)| rest.split_once("/api/robots"))
+            .and_then(|(_, rest)| rest.split_once('/'))
             .and_then(|(address, _)| address.parse().ok())
             .unwrap_or_else(|| panic!("no address in {greeting:?}"));
         Ok(Self {
