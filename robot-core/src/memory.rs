@@ -13,8 +13,8 @@ use crate::{
         Redefinition, Restoration, Result,
     },
     model::{
-        Definition, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidDraft,
-        Violation, Violations,
+        Definition, Draft, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId,
+        ValidChanges, ValidDraft, Violation, Violations,
     },
 };
 
@@ -192,6 +192,15 @@ fn values(
     values.collect::<Vec<_>>().into_iter()
 }
 
+/// A robot after changes, which may be none.
+fn changed(robot: &Arc<Robot>, changes: ValidChanges) -> Arc<Robot> {
+    if changes.is_empty() {
+        Arc::clone(robot)
+    } else {
+        Arc::new(changes.apply_to(robot))
+    }
+}
+
 impl Robots {
     /// Takes a new definition, unless robots exclude it.
     fn define(&mut self, redefinition: &Redefinition) -> Result<()> {
@@ -200,12 +209,11 @@ impl Robots {
         let converted: Vec<_> = redefinition.converted(&present).collect();
         let dropped: Vec<_> = redefinition.dropped(&present).collect();
         let rewritten = self.by_id.values().map(|robot| {
-            let changes = Redefinition::conversion(&converted, robot).with_removed(&dropped, robot);
-            if changes.is_empty() {
-                Arc::clone(robot)
-            } else {
-                Arc::new(changes.apply_to(robot))
-            }
+            let conversion = Redefinition::conversion(&converted, robot);
+            let robot = changed(robot, conversion);
+            let has_value = |field: &Field| robot.value(field.name()).is_some();
+            let removed = dropped.iter().copied().filter(has_value).collect();
+            changed(&robot, ValidChanges::unchecked(Draft::default(), removed))
         });
         let rewritten: Vec<_> = rewritten.collect();
         for (field, conflict) in redefinition.conflicts(&present) {

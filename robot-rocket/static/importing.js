@@ -29,7 +29,7 @@ const WORDS = [
 ];
 
 /** What to do if an import ends early. */
-const REST = "Some robots may be stored. Plan the import again to see what is missing.";
+const REST = "A part may be stored. Plan the import again to see what is missing.";
 
 /** The choices that are boxes of the page. */
 const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
@@ -283,7 +283,7 @@ const inWords = (message) => WORDS.reduce((text, [words, ours]) => text.replace(
 
 const isNew = (key) => key && !member(key) && !/^(id|revision)$/.test(key);
 
-const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key === "id" ? "id of the robot" : key);
+const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key === "id" ? "id in this catalogue" : key);
 
 const option = (value, words = titleOf(value)) => element("option", { value }, words);
 

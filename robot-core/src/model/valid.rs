@@ -269,14 +269,6 @@ impl ValidChanges {
         }
     }
 
-    /// Also removes the values of other fields that a robot has.
-    pub(crate) fn with_removed(mut self, fields: &[Field], robot: &Robot) -> Self {
-        let fields = fields.iter().copied();
-        self.removed
-            .extend(fields.filter(|field| robot.value(field.name()).is_some()));
-        self
-    }
-
     /// As [`ValidDraft::check_again`].
     pub(crate) fn check_again(&self, definition: &Definition) -> Result<Option<Self>, Rejection> {
         if is_checked(self.checked_by, definition) {

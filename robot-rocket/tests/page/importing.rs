@@ -196,7 +196,7 @@ fn response_of_a_proxy_ends_the_import_with_a_message() {
         visit.submit_import();
         visit.wait_for_text("#import-outcome", "The import ended early.");
         visit.wait_for_text("#import-result", message);
-        visit.wait_for_text("#import-result", "Some robots may be stored.");
+        visit.wait_for_text("#import-result", "A part may be stored.");
         visit.wait_for(
             "the end",
             "return document.querySelector('#import-running').hidden",

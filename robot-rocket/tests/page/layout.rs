@@ -61,7 +61,7 @@ fn page_is_small_and_follows_the_preferred_color_scheme() {
         serde_json::from_value(visit.run(script)).unwrap();
     assert!(is_own);
     assert!((10..40).contains(&files), "{files} files");
-    assert!((20_000..200_000).contains(&bytes), "{bytes} bytes");
+    assert!((20_000..210_000).contains(&bytes), "{bytes} bytes");
     let brightness = "const of = (property) => getComputedStyle(document.body)[property]\
                       .match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0); \
                       return [of('backgroundColor'), of('color')]";

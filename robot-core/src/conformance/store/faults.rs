@@ -526,6 +526,7 @@ const DEFINITIONS: &[Seeded] = &[
             drops_values: true,
             ..Redefinition::new(redefinition.definition)
         }),
-        "definition_is_replaced_once values_exclude_a_definition_or_are_dropped",
+        "definition_is_replaced_once values_exclude_a_definition_or_are_dropped \
+         values_are_converted_to_another_kind types_and_years_can_be_left_out",
     ),
 ];
