@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use clap::Args;
-use robot_core::{Catalogue, Condition, Definition, Field, Filter, Pages, Robot, Sort};
+use robot_core::{
+    Catalogue, CatalogueExt, Condition, Definition, Field, Filter, Pages, Robot, Sort,
+};
 
 use crate::{
     context::Context,
@@ -66,15 +68,20 @@ impl ConditionArgs {
     pub(crate) fn filter(
         &self,
         mut filter: Filter,
-        definition: &Definition,
+        catalogue: &dyn Catalogue,
     ) -> Result<Filter, Failure> {
+        let definition = &catalogue.definition();
         if let Some(words) = &self.words {
             filter = filter.with_words(words, definition);
         }
-        self.conditions.iter().try_fold(filter, |filter, text| {
+        let filter = self.conditions.iter().try_fold(filter, |filter, text| {
             let filter = pair(text).and_then(|(name, value)| and(filter, name, value, definition));
             filter.map_err(|message| invalid("where", text, message))
-        })
+        })?;
+        match catalogue.unknown_choice(&filter)? {
+            Some(message) => Err(Failure::usage(message)),
+            None => Ok(filter),
+        }
     }
 }
 
@@ -111,12 +118,13 @@ impl FilterArgs {
     }
 
     /// The filter of these arguments and one of names.
-    fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
+    fn filter(&self, names: Filter, catalogue: &dyn Catalogue) -> Result<Filter, Failure> {
+        let definition = &catalogue.definition();
         let filter = self.built_in().try_fold(names, |filter, (name, text)| {
             let filter = and(filter, name, text, definition);
             filter.map_err(|message| invalid(&name.replace('_', "-"), text, message))
         })?;
-        self.conditions.filter(filter, definition)
+        self.conditions.filter(filter, catalogue)
     }
 }
 
@@ -145,9 +153,9 @@ impl TextFilterArgs {
         self.comparison.names(&self.containing).is_met_by_all() && self.filter.is_empty()
     }
 
-    pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
+    pub(crate) fn filter(&self, catalogue: &dyn Catalogue) -> Result<Filter, Failure> {
         let names = self.comparison.names(&self.containing);
-        self.filter.filter(names, definition)
+        self.filter.filter(names, catalogue)
     }
 }
 
@@ -249,7 +257,7 @@ impl SelectionArgs {
     ) -> Result<(), Failure> {
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
-        let filter = self.filter.filter(names, &definition)?;
+        let filter = self.filter.filter(names, &*catalogue)?;
         let columns = Columns::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;

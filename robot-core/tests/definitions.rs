@@ -182,7 +182,7 @@ fn invalid_definitions_are_refused_with_the_place() {
         [] -> the definition: must be a JSON object
         {"title":" "} -> title: must have 1 to 100 characters
         {"title":1} -> title: must be a string
-        {"fields":{}} -> fields: is not a keyword here; the keywords are title, properties and required
+        {"fields":{}} -> fields: is not a keyword here; the keywords are title, noun, properties and required
         {"title":"a","title":"b"} -> title: is given twice; give it once
         {"properties":[]} -> properties: must be a JSON object
         {"properties":{"a":{"type":"string"},"a":{"type":"string"}}} -> properties.a: is given twice; give it once

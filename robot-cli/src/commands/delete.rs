@@ -48,7 +48,7 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     check_choice(is_named, is_filtered)?;
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
-    let filter = args.filter.filter(&definition)?;
+    let filter = args.filter.filter(&*catalogue)?;
     let filter = is_filtered.then_some(filter);
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
     let verb = ["Delete", "deleting"];

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let definition = catalogue.definition();
     let fields = args.fields.as_deref().unwrap_or(ALL_FIELDS);
     let columns = Columns::parse(Some(fields), &definition)?;
-    let filter = args.filter.filter(&definition)?;
+    let filter = args.filter.filter(&*catalogue)?;
     let mut writer = RobotWriter::new(format, columns.fields);
     writer.is_for_spreadsheets = args.spreadsheet;
     let is_shown = place == Place::Standard && io::stdout().is_terminal();

@@ -35,7 +35,7 @@ pub(crate) struct SummaryArgs {
 pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
-    let filter = args.filter.filter(&definition)?;
+    let filter = args.filter.filter(&*catalogue)?;
     let format = context.print_format();
     let (mut columns, mut rows): (Vec<_>, Vec<_>) = match &args.by {
         None => {

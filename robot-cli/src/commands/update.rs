@@ -66,7 +66,7 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     let definition = catalogue.definition();
     let (name, conditions) = (args.name.as_deref(), &args.conditions);
     let (draft, removed) = args.values.parse(name, &args.unset, &definition)?;
-    let filter = conditions.filter(Filter::all(), &definition)?;
+    let filter = conditions.filter(Filter::all(), &*catalogue)?;
     let filter = is_filtered.then_some(filter);
     let mut targets = Targets::find(&*catalogue, args.id, chosen.as_slice(), filter)?;
     let Some((first, revision)) = targets.robots.first_mut() else {

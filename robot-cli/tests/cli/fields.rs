@@ -231,12 +231,15 @@ fn wrong_definitions_are_refused() {
         ),
         ("add a\",\"b --type string", "a name has 1 to 63"),
         ("add place", "properties.place: needs a type"),
-        ("remove name", "name is built in, and cannot be removed"),
+        (
+            "remove name",
+            "Each robot needs a name, which cannot be removed.",
+        ),
         (
             "remove condition",
             "2 robots (ids 1, 2) would lose the value; to drop the values, add --drop-values\n",
         ),
-        ("change weight --type string", "add --drop-values\n"),
+        ("change condition --type integer", "add --drop-values\n"),
     ] {
         let arguments = format!("fields {arguments}");
         sandbox.reports(&arguments, 1, &[message]);

@@ -123,13 +123,13 @@ fn file_of_a_stranger_is_imported_with_the_fields_that_it_needs() {
     let sandbox = Sandbox::new();
     sandbox.write("exhibits.csv", EXHIBITS);
     let proposal = "\
-COLUMN        FIELD         VALUES                    REASON
-Name          name          1 to 255 characters       names are repeated, such as 'Vase'
-Type          type          coin or vase              the file has other types
-Year          year_text     1 to 255 characters       new: a text because of 'c. 1890' (line 2); 'c. 1890' (line 2) is not a year
-Accession No  accession_no  1 to 255 characters       new: a text because of '0017' (line 2)
-Maker         maker         1 to 255 characters       new: a text because of 'ACME' (line 2)
-              year          an integer, 0 or greater  optional: 2 records have no value
+COLUMN        FIELD         VALUES               REASON
+Name          name          1 to 255 characters  names are repeated, such as 'Vase'
+Type          type          coin or vase         the file has other types
+Year          year_text     1 to 255 characters  new: a text because of 'c. 1890' (line 2); 'c. 1890' (line 2) is not a year
+Accession No  accession_no  1 to 255 characters  new: a text because of '0017' (line 2)
+Maker         maker         1 to 255 characters  new: a text because of 'ACME' (line 2)
+              year                               left out: no record has a value
 ";
     let summary = "Would add 2 robots; nothing was stored.\n";
     sandbox.ends(
@@ -144,8 +144,8 @@ Maker         maker         1 to 255 characters       new: a text because of 'AC
         "Added 2 robots.\n",
         proposal,
     );
-    let rows = "1,Vase,vase,,c. 1890,0017,ACME\n2,Vase,coin,,-450,0018,\n";
-    let header = "id,name,type,year,year_text,accession_no,maker\n";
+    let rows = "1,Vase,vase,c. 1890,0017,ACME\n2,Vase,coin,-450,0018,\n";
+    let header = "id,name,type,year_text,accession_no,maker\n";
     sandbox.prints("list --format csv", &[header, rows].concat());
     // Standard input is read twice, too.
     let command = sandbox.command(["import", "-", "--format", "csv", "--define"]);

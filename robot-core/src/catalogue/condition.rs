@@ -141,10 +141,8 @@ impl Condition {
         // A sign belongs to no value that cannot be negative.
         let has_sign = matches!(field.kind(), Kind::Integer { minimum: 0.., .. })
             && text.starts_with(['+', '-']);
-        let is_choice = field.choices().is_empty() || field.choices().contains(&text);
         let value = field.parse_value(text).ok();
-        let value =
-            value.filter(|value| is_choice && !has_sign && field.kind().is_valid_date(value));
+        let value = value.filter(|value| !has_sign && field.kind().is_valid_date(value));
         let message = || format!("{} must be {}", self.name(), field.requirement());
         value.map(Some).ok_or_else(message)
     }

@@ -23,6 +23,30 @@ use crate::model::{
 /// Every store has it by a blanket implementation, so that a wrapper around a store cannot change
 /// what these methods do. Import it beside [`Catalogue`].
 pub trait CatalogueExt: Catalogue {
+    /// Why a filter is a mistake: it names a value that is no choice, and that no robot has. `None` if it is none. Robots
+    /// may have values that were choices before.
+    ///
+    /// # Errors
+    /// As [`Catalogue::count`].
+    ///
+    /// ```
+    /// use robot_core::{CatalogueExt, Field, Filter, MemoryCatalogue};
+    ///
+    /// let catalogue = MemoryCatalogue::new();
+    /// let message = catalogue.unknown_choice(&Filter::all().with(Field::TYPE, "druid"))?;
+    /// assert_eq!(message.as_deref(), Some("type must be one of: droid, mechanical, virtual"));
+    /// assert_eq!(catalogue.unknown_choice(&Filter::all().with(Field::TYPE, "droid"))?, None);
+    /// # Ok::<(), robot_core::Error>(())
+    /// ```
+    fn unknown_choice(&self, filter: &Filter) -> Result<Option<String>> {
+        for (field, value) in filter.unknown_choices() {
+            if self.count(&Filter::all().with(field, value.clone()))? == 0 {
+                return Ok(Some(format!("{field} must be {}", field.requirement())));
+            }
+        }
+        Ok(None)
+    }
+
     /// Adds a robot: checks every rule, then stores it.
     ///
     /// # Errors

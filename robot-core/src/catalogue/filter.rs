@@ -116,6 +116,19 @@ impl Filter {
         self.with_any(field, Some(value.into()))
     }
 
+    /// The values of choices that are none. Robots may have them nevertheless, from before the choices changed.
+    pub(crate) fn unknown_choices(&self) -> impl Iterator<Item = (Field, &Value<'static>)> {
+        self.fields.iter().flat_map(|condition| {
+            let choices = condition.field.choices();
+            let is_unknown = |value: &&Value<'_>| match value {
+                Value::Text(text) => !choices.is_empty() && !choices.contains(&text.as_ref()),
+                _ => false,
+            };
+            let values = condition.any_of.iter().flatten().filter(is_unknown);
+            values.map(|value| (condition.field, value))
+        })
+    }
+
     fn with_any(mut self, field: Field, value: Option<Value<'static>>) -> Self {
         let any_of = &mut self.field(field).any_of;
         if !any_of.contains(&value) {

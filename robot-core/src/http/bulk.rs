@@ -13,7 +13,7 @@ use serde_json::{json, value::RawValue};
 use super::{
     conditions::Conditions,
     failure::Failure,
-    query::filter,
+    query::{check_choices, filter},
     render, response,
     robots::{check_patch_type, read_patch},
     route::{Call, Started},
@@ -115,6 +115,7 @@ fn start(
     let catalogue = Arc::clone(&call.service.catalogue);
     let by_id = Cursor::start(Sort::BY_ID);
     Ok(Pending::blocking(move || {
+        check_choices(&*catalogue, &filter)?;
         for _ in 0..ATTEMPTS {
             let page = catalogue.page(PageRequest {
                 filter: &filter,

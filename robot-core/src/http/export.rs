@@ -10,7 +10,7 @@ use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use super::{
     failure::Failure,
     list::{self, ListWriter},
-    query::{fields, filter},
+    query::{check_choices, fields, filter},
     render::envelope,
     response,
     route::{Call, Started},
@@ -43,14 +43,12 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     // A robot may move in any other order while the file is written.
     let sort = arguments.parse("sort", |text| Sort::parse(text, definition))?;
     let sort = sort.unwrap_or(Sort::BY_ID);
-    let limited = (format == Format::Xlsx).then(|| filter.clone());
-    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter).sorted(sort);
+    let pages = Pages::new(Arc::clone(&call.service.catalogue), filter.clone()).sorted(sort);
     let catalogue = Arc::clone(&call.service.catalogue);
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
-        if let Some(filter) = limited
-            && catalogue.count(&filter)? > u64::from(ROWS)
-        {
+        check_choices(&*catalogue, &filter)?;
+        if format == Format::Xlsx && catalogue.count(&filter)? > u64::from(ROWS) {
             let message = format!("A workbook has at most {ROWS} robots; send format=csv");
             return Err(Failure::malformed(message));
         }

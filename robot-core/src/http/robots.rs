@@ -15,7 +15,7 @@ use super::{
     conditions::Conditions,
     failure::{Failure, PATCH_TYPE},
     headers, list,
-    query::{ListQuery, fields, filter, view},
+    query::{ListQuery, check_choices, fields, filter, view},
     render::{self, Array, envelope},
     reply::{Reply, done},
     request_id::RequestId,
@@ -55,6 +55,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     };
     let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     Ok(Pending::blocking(move || {
+        check_choices(&*service.catalogue, &query.filter)?;
         let count = query
             .has_count
             .then(|| service.catalogue.count(&query.filter));
@@ -90,6 +91,7 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     let by = arguments.parse("by", |name| countable(name, definition))?;
     let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);
     Ok(Pending::blocking(move || {
+        check_choices(&*service.catalogue, &filter)?;
         if let Some(field) = by {
             let counts = service.catalogue.value_counts(&filter, field)?;
             let groups = counts.iter().map(|(value, count)| ValueGroup {

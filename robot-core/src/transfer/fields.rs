@@ -481,7 +481,7 @@ impl<'a> Fields<'a> {
         }
         if column.is_none() && !field.is_own() && self.survey.is_of_empty_catalogue {
             self.draft.remove(field.name());
-            let reason = "left out: the file does not have it".to_owned();
+            let reason = "left out: no record has a value".to_owned();
             self.report(None, field.name(), reason);
             return Ok(());
         }

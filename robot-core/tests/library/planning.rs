@@ -200,7 +200,7 @@ fn plan_names_the_columns_and_the_value_that_decided() {
             "accession_no: new: a text because of '0017' (line 2)",
             "condition: new: a text because of 'good' (line 2)",
             "notes: new: a text because of 'Found in Rome' (line 3)",
-            "year: optional: 4 records have no value",
+            "year: left out: no record has a value",
         ]
     );
     assert_eq!(

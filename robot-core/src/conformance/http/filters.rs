@@ -15,9 +15,24 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     folded_search_ignores_case_and_diacritics,
     links_of_folded_searches_lead_through_all_pages,
     links_of_a_search_for_dots_are_lists,
+    former_choices_are_found,
     wrong_parameters_return_400,
     strict_request_with_unknown_parameter_returns_400,
 ];
+
+/// Robots keep values that are no choices any more, and lists find them.
+fn former_choices_are_found(session: &Session<'_>) {
+    let define = |document: &str| {
+        let answer = session.call("PUT", "/api/definition", &[], document.as_bytes());
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    };
+    define(r#"{"properties":{"type":{"enum":["droid","vase"]}}}"#);
+    session.post(&draft("Owl", "vase", 1));
+    define("{}");
+    session.get_is("/api/robots?type=vase&fields=name", r#"[{"name":"Owl"}]"#);
+    session.get_is("/api/robots?type=vase&year=2", "[]");
+    assert_failure(&session.get("/api/robots?type=vases"), 400);
+}
 
 fn add_six(session: &Session<'_>) {
     for (name, robot_type, year) in [

@@ -199,9 +199,9 @@ fn values_are_converted_to_another_kind(catalogue: &dyn Catalogue) {
         }
         let present = ok(catalogue.list());
         assert_filters(catalogue, &present, "|v=|kept=a");
-        robots
-            .iter()
-            .for_each(|robot| ok(catalogue.delete(robot.id())));
+        for robot in &robots {
+            ok(catalogue.delete(robot.id()));
+        }
     }
     // Values that become equal exclude a unique field.
     define(catalogue, &document(r#""type":"string""#));

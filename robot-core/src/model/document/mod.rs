@@ -195,16 +195,6 @@ mod tests {
             (" ".repeat(70_000), "the definition: "),
             (r#"{"title":""}"#.to_owned(), "title: "),
             (r#"{"colour":1}"#.to_owned(), "colour: "),
-            (r#"{"noun":{"one":"vase"}}"#.to_owned(), "noun: "),
-            (r#"{"noun":{"one":"vase","many":""}}"#.to_owned(), "noun: "),
-            (
-                r#"{"properties":{"name":false}}"#.to_owned(),
-                "properties.name: ",
-            ),
-            (
-                r#"{"properties":{"year":false},"required":["name","year"]}"#.to_owned(),
-                "required: ",
-            ),
             (r#"{"title":"a","title":"b"}"#.to_owned(), "title: "),
             (format!(r#"{{"properties":{{{fields}}}}}"#), "properties: "),
             (r#"{"required":["type"]}"#.to_owned(), "required: "),
@@ -288,6 +278,25 @@ mod tests {
             let error = document.parse::<Definition>().unwrap_err().to_string();
             assert!(error.starts_with(place), "{error}");
         }
+    }
+
+    #[test]
+    fn nouns_and_left_out_fields_are_checked() {
+        for (document, place) in [
+            (r#"{"noun":{"one":"vase"}}"#, "noun: "),
+            (r#"{"noun":{"one":"vase","many":""}}"#, "noun: "),
+            (r#"{"properties":{"name":false}}"#, "properties.name: "),
+            (
+                r#"{"properties":{"year":false},"required":["name","year"]}"#,
+                "required: ",
+            ),
+        ] {
+            let error = document.parse::<Definition>().unwrap_err().to_string();
+            assert!(error.starts_with(place), "{error}");
+        }
+        let definition: Definition = r#"{"properties":{"type":false}}"#.parse().unwrap();
+        assert_eq!(Field::names(definition.settable()), "name,year");
+        assert_eq!(definition.to_string().parse(), Ok(definition));
     }
 
     #[test]
