@@ -81,8 +81,8 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
         rows: rows.collect(),
     };
     let (passed, robots) = (report.is_passed(), json!(report.robots));
-    let harmless = json!(report.harmless);
-    let after = format!(",\"harmless\":{harmless},\"passed\":{passed},\"robots\":{robots}}}");
+    let (harmless, unused) = (json!(report.harmless), json!(report.unused));
+    let after = format!(",\"harmless\":{harmless},\"unused\":{unused},\"passed\":{passed},\"robots\":{robots}}}");
     // The result is one object.
     let format = match format {
         Format::Ndjson => Format::Json,
@@ -105,6 +105,9 @@ fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
             report.harmless.join("; ")
         );
         writeln!(output, "{}", printable(&line))?;
+    }
+    if !report.unused.is_empty() {
+        writeln!(output, "Fields without a value: {}", report.unused.join(", "))?;
     }
     let checks = report.findings.iter();
     let failed = checks.filter(|(_, findings)| !findings.is_empty()).count();

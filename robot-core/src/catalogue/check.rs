@@ -59,6 +59,8 @@ pub struct CheckReport {
     /// What has no effect, for people: values of fields that the catalogue does not have. [`repair`](crate::repair)
     /// removes them.
     pub harmless: Vec<String>,
+    /// The names of the fields of the owner that no robot has a value of. An import that was killed may have left them.
+    pub unused: Vec<String>,
     /// The number of robots, if all of them were read.
     pub robots: Option<u64>,
 }

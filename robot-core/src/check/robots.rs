@@ -41,6 +41,7 @@ pub fn check<C: Catalogue + ?Sized>(
     let definition = catalogue.definition();
     let (mut rules, mut names, mut harmless) = (Vec::new(), Vec::new(), Vec::new());
     let (mut count, mut greatest, mut last) = (0, None, String::new());
+    let mut unused: Vec<_> = definition.own().collect();
     for page in Pages::new(catalogue, "").page_size(PAGE) {
         let page = match page {
             Ok(page) => page,
@@ -55,6 +56,7 @@ pub fn check<C: Catalogue + ?Sized>(
         };
         for robot in &page {
             greatest = greatest.max(Some(robot.id()));
+            unused.retain(|field| robot.value_of(*field).is_none());
             if rules.len().max(harmless.len()) < FINDING_LIMIT {
                 for violation in violations(robot, &definition) {
                     let finding = format!("robot {}: {violation}", robot.id());
@@ -94,6 +96,7 @@ pub fn check<C: Catalogue + ?Sized>(
             (Check::LastId, ids.into_iter().collect()),
         ],
         harmless,
+        unused: unused.iter().map(ToString::to_string).collect(),
         robots: Some(count),
     })
 }
