@@ -36,7 +36,7 @@ pub(super) trait Dialect: Execute {
         format!("{sql} IS NOT NULL")
     }
 
-    /// Makes a SELECT lock its rows, and read their present state.
+    /// Makes a SELECT lock its rows, and read their present state; empty if one transaction at a time writes.
     const FOR_UPDATE: &str = "";
 
     /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
@@ -53,19 +53,9 @@ pub(super) trait Dialect: Execute {
         Self::own_value(field)
     }
 
-    /// The condition that the definition of the database is this one, until the transaction of a statement that
-    /// changes rows ends. Not needed where a transaction has read the definition, and no other one can write.
-    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
-        let _ = definition;
-        None
-    }
-
-    /// Stores what searches compare of robots that still have their revision, by one statement.
-    fn set_search_texts(
-        &mut self,
-        definition: &Definition,
-        robots: &[Robot],
-    ) -> impl Future<Output = QueryResult<()>> + Send;
+    /// The SQL before and after the JSON of the search texts, which stores those of robots that still have their
+    /// revision.
+    const SET_SEARCH_TEXTS: (&str, &str);
 
     /// A query for the names of the columns of the table.
     const COLUMNS: &str;
@@ -81,19 +71,14 @@ pub(super) trait Dialect: Execute {
     fn create_indexes(&mut self, indexes: &[Index])
     -> impl Future<Output = QueryResult<()>> + Send;
 
-    /// Executes a statement that changes the table, and needs it for itself for a moment.
-    fn change_table(&mut self, statement: &str) -> impl Future<Output = QueryResult<()>> + Send {
-        self.batch(statement)
-    }
-
     fn drop_index(name: &str) -> String;
 
-    /// Inserts a robot, and returns its id.
+    /// Inserts robots, on database servers by one statement, and returns their ids.
     fn insert(
         &mut self,
         definition: &Definition,
-        draft: &ValidDraft,
-    ) -> impl Future<Output = QueryResult<i64>> + Send;
+        drafts: &[&ValidDraft],
+    ) -> impl Future<Output = QueryResult<Vec<i64>>> + Send;
 
     /// The function that returns the number of characters of a text.
     const LENGTH: &str = "length";

@@ -12,7 +12,7 @@ use super::{
     dialect::Dialect,
     fragment::{Fragment, json},
     schema::{ROBOT, own_text},
-    statements::{end_of_step, select},
+    statements::{by_definition, check_current, end_of_step, select},
 };
 use crate::{
     catalogue::{Redefinition, Room},
@@ -21,22 +21,32 @@ use crate::{
 
 /// What searches compare of a robot, if it still has the revision.
 #[derive(Serialize)]
-pub(super) struct SearchTexts<'a> {
+struct SearchTexts<'a> {
     id: i64,
     revision: i64,
     search_text: Cow<'a, str>,
     own_text: Option<String>,
 }
 
-/// What a robot's [`SearchTexts`] are, for a statement that reads them as JSON.
-pub(super) fn search_texts(definition: &Definition, robots: &[Robot]) -> QueryResult<String> {
+/// Stores what searches compare of robots that still have their revision, by one statement.
+pub(super) async fn set_search_texts<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    robots: &[Robot],
+) -> QueryResult<()> {
     let texts = robots.iter().map(|robot| SearchTexts {
         id: robot.id().get(),
         revision: robot.revision().get(),
         search_text: fold(robot.name()),
         own_text: own_text(definition, |field| robot.value_of(field)),
     });
-    json(&texts.collect::<Vec<_>>())
+    let (before, after) = C::SET_SEARCH_TEXTS;
+    let update = Fragment::new(before).text(json(&texts.collect::<Vec<_>>())?);
+    let update = by_definition::<C>(update.sql(after), definition);
+    if connection.change(update).await? == 0 {
+        check_current(connection, definition).await?;
+    }
+    Ok(())
 }
 
 /// The first of the robots that wait, and the JSON of the names of removed fields; `None` if none waits.
@@ -114,7 +124,7 @@ pub(super) async fn step<C: Dialect>(
     let robots = connection
         .robots(query, &mut Room::of_robots(usize::MAX))
         .await?;
-    connection.set_search_texts(definition, &robots).await?;
+    set_search_texts(connection, definition, &robots).await?;
     let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
     connection.change(place).await?;
     Ok(true)

@@ -120,15 +120,13 @@ pub(super) struct RobotRow<'a> {
 }
 
 /// The columns that change.
-#[derive(Serialize)]
 #[expect(clippy::option_option, reason = "the inner one is NULL")]
 pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
-    #[serde(rename = "type")]
     robot_type: Option<Option<&'a str>>,
     year: Option<Option<i64>>,
     search_text: Option<Option<Cow<'a, str>>>,
-    pub(super) own_text: Option<Option<String>>,
+    own_text: Option<Option<String>>,
 }
 
 impl<'a> DraftRow<'a> {
@@ -214,11 +212,6 @@ impl<'a> ChangedColumns<'a> {
             Some(None) => update.sql(", year = NULL"),
             Some(Some(year)) => update.sql(", year = ").number(year),
         }
-    }
-
-    /// Whether a value is removed.
-    pub(super) fn has_null(&self) -> bool {
-        self.robot_type == Some(None) || self.year == Some(None) || self.search_text == Some(None)
     }
 }
 

@@ -287,6 +287,20 @@ pub(super) async fn update<C: Dialect>(
     changes: &ValidChanges,
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
+    let update = updating::<C>(definition, changes, condition);
+    let rows = connection.change(update).await?;
+    if rows == 0 {
+        check_current(connection, definition).await?;
+    }
+    Ok(rows)
+}
+
+/// The statement that changes the robots that meet a condition.
+pub(super) fn updating<'a, C: Dialect>(
+    definition: &Definition,
+    changes: &'a ValidChanges,
+    condition: Fragment<'a>,
+) -> Fragment<'a> {
     let update = Fragment::new("UPDATE robots SET revision = revision + 1");
     let update = ChangedColumns::new(definition, changes).assign(update);
     let update = match changes.own(definition) {
@@ -301,25 +315,25 @@ pub(super) async fn update<C: Dialect>(
                 .sql(after)
         }
     };
-    let guard = C::is_current(definition);
-    let is_guarded = guard.is_some();
-    let condition = guard.into_iter().fold(condition, Fragment::and);
     let update = update.sql(" WHERE ").then(condition);
-    let rows = connection.change(update.limited()).await?;
-    if rows == 0 && is_guarded {
-        check_current(connection, definition).await?;
-    }
-    Ok(rows)
+    by_definition::<C>(update, definition).limited()
 }
 
-/// The condition that the definition of the database is this one. A statement that changes rows holds what it needs to stay
-/// so until its transaction ends: on PostgreSQL its lock of the table, which it takes before it reads the revision, and on
-/// MariaDB a shared lock of the row that it reads. A change of the definition takes the opposite
-/// (`ServerDialect::LOCK_WRITES`).
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) fn is_current(definition: &Definition) -> Fragment<'static> {
-    let revision = Fragment::new("(SELECT revision FROM robots_definition WHERE id = 1) = ");
-    revision.number(definition.revision().get())
+/// A statement with a condition, which changes rows only if the definition of the database is this one. It holds what it
+/// needs to stay so until its transaction ends: on PostgreSQL its lock of the table, which it takes before it reads the
+/// revision, and on MariaDB a shared lock of the row that it reads. A change of the definition takes the opposite
+/// (`Backend::LOCK_WRITES`).
+pub(super) fn by_definition<'a, C: Dialect>(
+    statement: Fragment<'a>,
+    definition: &Definition,
+) -> Fragment<'a> {
+    if C::FOR_UPDATE.is_empty() {
+        // The transaction has read the definition, and no other one can write.
+        return statement;
+    }
+    let revision = "(SELECT revision FROM robots_definition WHERE id = 1) = ";
+    let statement = statement.sql(" AND ").sql(revision);
+    statement.number(definition.revision().get())
 }
 
 /// Fails with [`Error::DefinitionStale`] unless the definition of the database is this one.
@@ -350,16 +364,6 @@ pub(super) async fn exists<C: Dialect>(connection: &mut C, id: RobotId) -> Query
     Ok(!connection.numbers(query).await?.is_empty())
 }
 
-/// Changes that are checked by a definition. The error is that of one that violates a rule.
-pub(super) fn check_all<'c>(
-    changes: &'c [Change],
-    definition: &Definition,
-) -> QueryResult<Vec<Cow<'c, Change>>> {
-    let checked = changes.iter().map(|change| change.check_again(definition));
-    let checked: Result<_, Violations> = checked.collect();
-    checked.map_err(|violations| wrap(violations.into()))
-}
-
 /// Executes a change. The inner result is the id of the robot that was added, changed or deleted. After the error of a
 /// unique value, [`rejection`] finds all such values.
 pub(super) async fn apply<C: Dialect>(
@@ -368,7 +372,10 @@ pub(super) async fn apply<C: Dialect>(
     change: &Change,
 ) -> QueryResult<Result<RobotId>> {
     let (id, rows) = match change {
-        Change::Insert(draft) => return connection.insert(definition, draft).await.map(assigned),
+        Change::Insert(draft) => {
+            let id = connection.insert(definition, &[draft]).await?.pop();
+            return Ok(assigned(id.unwrap_or(0)));
+        }
         Change::Update(id, revision, changes) => {
             let robot = is_robot(*id, *revision);
             (*id, update(connection, definition, changes, robot).await?)

@@ -1,29 +1,24 @@
 //! Interface of a server backend: connecting, and the statements that server stores need.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    future::Future,
-    time::{Duration, Instant},
-};
+use std::{future::Future, time::Duration};
 
 use super::{
     connect_error::{ConnectError, UrlError},
     kind::Kind,
 };
 use crate::{
-    catalogue::{Error, Preparation, Result},
+    catalogue::Preparation,
     database::{
         dialect::Dialect,
-        errors::wrap,
+        fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
     },
-    model::{Definition, RobotId, ValidChanges, ValidDraft},
 };
 use diesel::QueryResult;
 use diesel_async::AsyncConnection;
 
 /// A connection to a kind of database server.
-pub(super) trait Backend: ServerDialect + AsyncConnection + 'static {
+pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
 
@@ -59,15 +54,9 @@ pub(super) trait Backend: ServerDialect + AsyncConnection + 'static {
         kind: Kind,
         timeout: Duration,
     ) -> impl Future<Output = QueryResult<()>> + Send;
-}
 
-/// The statements that differ between kinds of servers, beyond those of every database.
-pub(super) trait ServerDialect: Dialect {
     /// Begins a transaction that reads the database as it is at one moment.
     const BEGIN_SNAPSHOT: &'static str;
-
-    /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
-    const NEEDS_SAVEPOINTS: bool;
 
     /// A query by which a session tries to lock out other processes that change tables, which returns `1` if it has,
     /// and the query that unlocks.
@@ -76,25 +65,18 @@ pub(super) trait ServerDialect: Dialect {
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
 
-    /// Inserts robots, except those with values that others have, and returns the new ids in the order of
-    /// the drafts. One statement stores all robots of a batch, and needs no transaction. If more robots take several
-    /// statements, the last one begins before the deadline.
-    fn insert_all(
+    /// Executes statements that change rows, one after the other, and returns the numbers of rows.
+    fn change_all(
         &mut self,
-        definition: &Definition,
-        drafts: &[&ValidDraft],
-        deadline: Instant,
-    ) -> impl Future<Output = QueryResult<Vec<Option<i64>>>> + Send;
-
-    /// Changes robots by one statement, if the backend has one, and returns the ids of those that it has changed: not
-    /// of those with values that others have.
-    fn update_free(
-        &mut self,
-        definition: &Definition,
-        updates: BTreeMap<RobotId, &ValidChanges>,
-    ) -> impl Future<Output = QueryResult<HashSet<RobotId>>> + Send {
-        let _ = (definition, updates);
-        async { Ok(HashSet::new()) }
+        statements: Vec<Fragment<'_>>,
+    ) -> impl Future<Output = QueryResult<Vec<usize>>> + Send {
+        async {
+            let mut rows = Vec::with_capacity(statements.len());
+            for statement in statements {
+                rows.push(self.change(statement).await?);
+            }
+            Ok(rows)
+        }
     }
 }
 
@@ -135,14 +117,4 @@ pub(super) fn prepare<C: Migrate>(
         tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
     Ok(())
-}
-
-/// An error once the deadline of a transaction has passed, so that it ends.
-pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
-    if Instant::now() < deadline {
-        return Ok(());
-    }
-    Err(wrap(Error::unavailable(
-        "the changes of a batch take too long",
-    )))
 }

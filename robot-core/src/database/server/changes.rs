@@ -1,8 +1,8 @@
-//! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
+//! Changes of robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
+    mem,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -10,9 +10,10 @@ use std::{
 use diesel::QueryResult;
 
 use super::{
-    backend::{Backend, check_deadline},
-    batcher::Work,
+    backend::Backend,
+    batcher::{BATCH_LIMIT, Work},
     connection::Connection,
+    connector::Connector,
     kind::Kind,
 };
 use crate::{
@@ -22,22 +23,37 @@ use crate::{
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
         schema::{ROBOT, assigned},
-        statements::{self, apply_alone, check_all, rejection, select},
+        statements::{self, check_current, is_robot, rejection, select, updating},
     },
-    model::{Definition, Robot, RobotId, ValidChanges, Violation},
+    model::{Definition, Revision, Robot, RobotId},
 };
 
-/// The number of robots that a statement reads or changes by their ids. MariaDB executes one with 1,000 differently,
-/// and may read the whole table.
+/// The number of robots that a statement reads, inserts or changes. MariaDB executes one with 1,000 ids differently, and
+/// may read the whole table.
 const ROWS: usize = 512;
 
+const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
+
+/// The number of parts into which changes are divided if a unique value keeps them from being stored together. Fewer,
+/// and finding one among many takes more levels; more, and it takes more statements.
+const DIVISION: usize = 8;
+
 /// How many definitions are tried, each of which is another one when the changes are stored.
-const DEFINITION_ATTEMPTS: u32 = 4;
+const DEFINITION_ATTEMPTS: u32 = 5;
 
 /// Changes, each with this timeout.
 pub(super) struct Changes {
-    pub(super) timeout: Duration,
-    pub(super) definition: Arc<KnownDefinition>,
+    timeout: Duration,
+    definition: Arc<KnownDefinition>,
+}
+
+impl Changes {
+    pub(super) fn new<B: Backend>(connector: &Connector<B>) -> Self {
+        Self {
+            timeout: connector.timeout,
+            definition: Arc::clone(&connector.definition),
+        }
+    }
 }
 
 impl<B: Backend> Work<B> for Changes {
@@ -50,6 +66,8 @@ impl<B: Backend> Work<B> for Changes {
 
     const ALONE: Kind = Kind::Change;
 
+    /// Executes changes, each with a result of its own; with [`Kind::Write`], all or none of them, and in their order.
+    /// Nothing is stored by another definition than the one that has checked it.
     async fn execute(
         &self,
         connection: &mut Connection<B>,
@@ -57,278 +75,219 @@ impl<B: Backend> Work<B> for Changes {
         kind: Kind,
     ) -> QueryResult<Vec<Result<RobotId>>> {
         let deadline = Instant::now() + kind.statement_limit(self.timeout);
-        let mut attempts = 0;
-        loop {
+        for _ in 0..DEFINITION_ATTEMPTS {
             let definition = self.definition.get();
-            match execute(connection, &definition, changes, deadline).await {
+            match execute(connection, &definition, changes, kind, deadline).await {
                 Err(error) if is_stale_definition(&error) => {
-                    renew(connection, &self.definition, &mut attempts).await?;
+                    self.definition.refresh(&mut connection.inner).await?;
                 }
                 results => return results,
             }
         }
-    }
-}
-
-/// Reads the definition, after changes could not be stored by the known one. Nothing is stored by another definition than
-/// the one that has checked it.
-async fn renew<B: Backend>(
-    connection: &mut Connection<B>,
-    known: &KnownDefinition,
-    attempts: &mut u32,
-) -> QueryResult<()> {
-    *attempts += 1;
-    if *attempts > DEFINITION_ATTEMPTS {
         let message = "the definition is changed all the time";
-        return Err(wrap(Error::unavailable(message)));
+        Err(wrap(Error::unavailable(message)))
     }
-    known.refresh(&mut connection.inner).await
 }
 
-/// Executes changes, each with a result of its own.
+/// A change, and its place among all.
+type Placed<'a> = (usize, &'a Change);
+
+/// The results of changes, in the order of their places.
+struct Results {
+    kind: Kind,
+    by_place: BTreeMap<usize, Result<RobotId>>,
+}
+
+impl Results {
+    /// Adds a result. If it is an error, and the changes are to be applied together, all of them fail.
+    fn add(&mut self, place: usize, result: Result<RobotId>) -> QueryResult<()> {
+        match result {
+            Err(error) if self.kind == Kind::Write => return Err(wrap(error)),
+            result => self.by_place.insert(place, result),
+        };
+        Ok(())
+    }
+
+    fn add_all(&mut self, part: &[Placed<'_>], results: Vec<Result<RobotId>>) -> QueryResult<()> {
+        let mut all = part.iter().zip(results);
+        all.try_for_each(|((place, _), result)| self.add(*place, result))
+    }
+}
+
 async fn execute<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
     changes: &[Change],
+    kind: Kind,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
-    let mut rejected = BTreeMap::new();
+    let by_place = BTreeMap::new();
+    let mut results = Results { kind, by_place };
     let mut checked = Vec::with_capacity(changes.len());
     for (place, change) in changes.iter().enumerate() {
         match change.check_again(definition) {
-            Ok(change) => checked.push(change),
-            Err(violations) => _ = rejected.insert(place, violations),
+            Ok(change) => checked.push((place, change)),
+            Err(violations) => results.add(place, Err(violations.into()))?,
         }
     }
-    let results = execute_checked(connection, definition, &checked, deadline).await?;
-    let mut results = results.into_iter();
-    let all = (0..changes.len()).map(|place| match rejected.remove(&place) {
-        Some(violations) => Err(violations.into()),
-        // There is one for each of the others.
-        None => results
-            .next()
-            .unwrap_or_else(|| Err(Error::unknown("a result is missing"))),
-    });
-    Ok(all.collect())
-}
-
-async fn execute_checked<B: Backend>(
-    connection: &mut Connection<B>,
-    definition: &Definition,
-    changes: &[Cow<'_, Change>],
-    deadline: Instant,
-) -> QueryResult<Vec<Result<RobotId>>> {
-    if let [change] = changes
-        && let Some(connection) = connection.autocommit()
+    let changes = checked.iter().map(|(place, change)| (*place, &**change));
+    let mut changes: Vec<_> = changes.collect();
+    let is_batch = kind != Kind::Write;
+    if changes.is_empty()
+        || is_batch && execute_directly(connection, definition, &changes, &mut results).await?
     {
-        return Ok(vec![apply_alone(connection, definition, change).await?]);
+        return Ok(results.by_place.into_values().collect());
     }
-    let are_inserts = changes.iter().all(|change| change.id().is_none());
-    if definition.has_only_unique_names()
-        && are_inserts
-        && let Some(connection) = connection.autocommit()
-    {
-        return apply(connection, definition, changes, deadline).await;
+    if is_batch {
+        // None has been acknowledged, so that any order is right. Inserts come last: a name that is taken is then held
+        // by a committed row, not by one that this transaction has inserted.
+        changes.sort_by_key(|(_, change)| match change {
+            Change::Delete(..) => 0,
+            Change::Update(..) => 1,
+            Change::Insert(_) => 2,
+        });
     }
     connection.begin().await?;
-    let results = apply(&mut connection.inner, definition, changes, deadline).await;
-    connection.end(results).await
+    let inner = &mut connection.inner;
+    let applied = apply(inner, definition, &changes, deadline, &mut results).await;
+    connection.end(applied).await?;
+    Ok(results.by_place.into_values().collect())
 }
 
-/// Applies changes in the same way, all or none of them, with the last statement before the deadline.
-pub(super) async fn apply_all<B: Backend>(
+/// Executes changes by one statement without a transaction. Returns whether that is possible: there is one change, or
+/// there are only inserts, of which none has a value that another robot has.
+async fn execute_directly<B: Backend>(
     connection: &mut Connection<B>,
-    known: &KnownDefinition,
-    changes: &[Change],
-    deadline: Instant,
-) -> QueryResult<Vec<RobotId>> {
-    let mut attempts = 0;
-    loop {
-        let definition = known.get();
-        let checked = check_all(changes, &definition)?;
-        connection.begin().await?;
-        let results = apply(&mut connection.inner, &definition, &checked, deadline).await;
-        let ids = results.and_then(|results| {
-            let ids: Result<_> = results.into_iter().collect();
-            ids.map_err(wrap)
-        });
-        match connection.end(ids).await {
-            Err(error) if is_stale_definition(&error) => {
-                renew(connection, known, &mut attempts).await?;
-            }
-            ids => return ids,
-        }
+    definition: &Definition,
+    changes: &[Placed<'_>],
+    results: &mut Results,
+) -> QueryResult<bool> {
+    if changes.len() > 1 && changes.iter().any(|(_, change)| change.id().is_some()) {
+        return Ok(false);
     }
+    let Some(connection) = connection.autocommit() else {
+        return Ok(false);
+    };
+    let stored = match (store(connection, definition, changes).await, changes) {
+        (Err(error), [(_, change)]) if is_taken(&error) => {
+            vec![rejection(connection, definition, change, error).await?]
+        }
+        (Err(error), _) if is_taken(&error) => return Ok(false),
+        (stored, _) => stored?,
+    };
+    results.add_all(changes, stored)?;
+    Ok(true)
 }
 
-/// The robots that are changed, which no other transaction changes before this one ends. They are locked in the order
-/// of their ids, which makes deadlocks between servers rare.
+/// The revisions of the robots with these ids, which no other transaction changes before this one ends. They are locked
+/// in the order of their ids, which makes deadlocks between servers rare.
 async fn lock_robots<B: Backend>(
     connection: &mut B,
-    changes: &[Cow<'_, Change>],
-) -> QueryResult<HashMap<RobotId, Robot>> {
-    let ids = changes
-        .iter()
-        .filter_map(|change| change.id())
-        .map(RobotId::get);
-    let ids: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
-    let mut robots = HashMap::new();
+    ids: BTreeSet<i64>,
+) -> QueryResult<HashMap<RobotId, Revision>> {
+    let ids: Vec<_> = ids.into_iter().collect();
+    let mut revisions = HashMap::new();
     for ids in ids.chunks(ROWS) {
         let query = select(ROBOT, Some(has_id_of(ids))).sql(" ORDER BY robots.id FOR UPDATE");
-        let locked = connection
-            .robots(query, &mut Room::of_robots(usize::MAX))
-            .await?;
-        robots.extend(locked.into_iter().map(|robot| (robot.id(), robot)));
+        let room = &mut Room::of_robots(usize::MAX);
+        let robots = connection.robots(query, room).await?.into_iter();
+        revisions.extend(robots.map(|robot: Robot| (robot.id(), robot.revision())));
     }
-    Ok(robots)
+    Ok(revisions)
 }
 
-/// Whether a robot is changed twice, or gets a unique value of another robot that is changed.
-fn depend_on_order(
-    definition: &Definition,
-    changes: &[Cow<'_, Change>],
-    robots: &HashMap<RobotId, Robot>,
-) -> bool {
-    let mut ids = HashSet::new();
-    let mut all = changes.iter().filter_map(|change| change.id());
-    let is_taken = |field| {
-        let values = robots.values().filter_map(|robot| {
-            let value = robot.value_of(field)?;
-            Some((value.to_string(), robot.id()))
-        });
-        let holders: HashMap<_, _> = values.collect();
-        changes.iter().any(|change| {
-            let value = change.value(field).map(|value| value.to_string());
-            let holder = value.and_then(|value| holders.get(&value));
-            holder.is_some_and(|holder| Some(*holder) != change.id())
-        })
-    };
-    !all.all(|id| ids.insert(id)) || definition.unique().any(is_taken)
-}
-
-/// Applies changes by as few statements as possible: deletes, updates and inserts. The caller has begun a transaction,
-/// unless one statement is enough. None of the changes has been acknowledged, so that any order is right, unless the
-/// results depend on it.
-///
-/// Inserts come last: a name that is taken is then held by a committed row, not by one that this transaction
-/// has inserted.
+/// Applies changes in a transaction, in their order. Consecutive ones of a kind are stored together, and in smaller parts
+/// if one of them has a value that another robot has.
 async fn apply<B: Backend>(
     connection: &mut B,
     definition: &Definition,
-    changes: &[Cow<'_, Change>],
+    changes: &[Placed<'_>],
     deadline: Instant,
+    results: &mut Results,
+) -> QueryResult<()> {
+    let ids = changes.iter().filter_map(|(_, change)| change.id());
+    let ids: Vec<_> = ids.map(RobotId::get).collect();
+    let distinct: BTreeSet<_> = ids.iter().copied().collect();
+    // What becomes of a robot that is changed twice is known only after the first change.
+    let are_distinct = ids.len() == distinct.len();
+    let revisions = lock_robots(connection, distinct).await?;
+    let mut possible = Vec::with_capacity(changes.len());
+    for (place, change) in changes {
+        let id = change.id().filter(|_| are_distinct);
+        match id.map(|id| (id, revisions.get(&id), change.expected())) {
+            Some((id, None, _)) => results.add(*place, Err(Error::NotFound(id)))?,
+            Some((id, Some(revision), Some(expected))) if *revision != expected => {
+                results.add(*place, Err(Error::Stale(id)))?;
+            }
+            _ => possible.push((*place, *change)),
+        }
+    }
+    let runs = possible.chunk_by(|(_, one), (_, next)| {
+        let have_one_kind = mem::discriminant(*one) == mem::discriminant(*next);
+        have_one_kind && (are_distinct || one.id().is_none())
+    });
+    let mut parts: Vec<_> = runs.flat_map(|run| run.chunks(ROWS)).collect();
+    parts.reverse();
+    while let Some(part) = parts.pop() {
+        if Instant::now() > deadline {
+            let message = "the changes of a batch take too long";
+            return Err(wrap(Error::unavailable(message)));
+        }
+        connection.batch("SAVEPOINT before_part").await?;
+        match store(connection, definition, part).await {
+            Err(error) if is_taken(&error) => {
+                let rollback = "ROLLBACK TO SAVEPOINT before_part";
+                connection.batch(rollback).await?;
+                if let [(place, change)] = part {
+                    let rejected = rejection(connection, definition, change, error).await?;
+                    results.add(*place, rejected)?;
+                } else {
+                    parts.extend(part.chunks(part.len().div_ceil(DIVISION)).rev());
+                }
+            }
+            stored => results.add_all(part, stored?)?,
+        }
+    }
+    Ok(())
+}
+
+/// Stores a change, or changes of a kind of locked robots by few statements.
+async fn store<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    part: &[Placed<'_>],
 ) -> QueryResult<Vec<Result<RobotId>>> {
-    let robots = lock_robots(connection, changes).await?;
-    let is_ordered = depend_on_order(definition, changes, &robots);
-    let mut results = BTreeMap::new();
-    let (mut inserts, mut updates, mut deletes) = (Vec::new(), BTreeMap::new(), Vec::new());
-    for (place, change) in changes.iter().enumerate() {
-        let revision = change
-            .id()
-            .and_then(|id| robots.get(&id))
-            .map(Robot::revision);
-        let is_stale = |expected| revision != Some(expected);
-        let result = match (&**change, change.id()) {
-            _ if is_ordered => apply_separately(connection, definition, change, deadline).await?,
-            (_, Some(id)) if revision.is_none() => Err(Error::NotFound(id)),
-            (_, Some(id)) if change.expected().is_some_and(is_stale) => Err(Error::Stale(id)),
-            (Change::Update(id, _, values), _) => {
-                updates.insert(*id, (place, change, values));
-                continue;
+    let changes = || part.iter().map(|(_, change)| *change);
+    let ids: Vec<_> = changes().filter_map(Change::id).collect();
+    let have_ids = has_id_of(&ids.iter().map(|id| id.get()).collect::<Vec<_>>());
+    match part {
+        [(_, change)] => {
+            let result = statements::apply(connection, definition, change).await?;
+            return Ok(vec![result]);
+        }
+        [(_, Change::Delete(..)), ..] => _ = statements::delete(connection, have_ids).await?,
+        [(_, Change::Update(_, _, values)), ..] => {
+            let updates = changes().filter_map(|change| match change {
+                Change::Update(id, _, values) => Some((*id, values)),
+                _ => None,
+            });
+            if updates.clone().all(|(_, other)| other == values) {
+                statements::update(connection, definition, values, have_ids).await?;
+            } else {
+                let updates = updates
+                    .map(|(id, values)| updating::<B>(definition, values, is_robot(id, None)));
+                if connection.change_all(updates.collect()).await?.contains(&0) {
+                    check_current(connection, definition).await?;
+                }
             }
-            (_, Some(id)) => {
-                deletes.push(id.get());
-                Ok(id)
-            }
-            (_, None) => {
-                inserts.push((place, change));
-                continue;
-            }
-        };
-        results.insert(place, result);
-    }
-    for ids in deletes.chunks(ROWS) {
-        check_deadline(deadline)?;
-        statements::delete(connection, has_id_of(ids)).await?;
-    }
-    let values = updates.iter().map(|(id, (_, _, values))| (*id, *values));
-    let updated = update_together(connection, definition, values.collect(), deadline).await?;
-    for (id, (place, change, _)) in updates {
-        let result = if updated.contains(&id) {
-            Ok(id)
-        } else {
-            apply_separately(connection, definition, change, deadline).await?
-        };
-        results.insert(place, result);
-    }
-    // In their order, in which they get their ids: of inserts of the same name, the first one succeeds.
-    let drafts = inserts.iter().filter_map(|(_, change)| change.draft());
-    let drafts: Vec<_> = drafts.collect();
-    if !drafts.is_empty() {
-        check_deadline(deadline)?;
-        let ids = connection.insert_all(definition, &drafts, deadline).await?;
-        for ((place, change), id) in inserts.into_iter().zip(ids) {
-            let result = match id {
-                Some(id) => assigned(id),
-                None if definition.has_only_unique_names() => Err(Violation::NAME_TAKEN.into()),
-                None => apply_separately(connection, definition, change, deadline).await?,
-            };
-            results.insert(place, result);
+        }
+        _ => {
+            let drafts: Vec<_> = changes().filter_map(Change::draft).collect();
+            let ids = connection.insert(definition, &drafts).await?;
+            return Ok(ids.into_iter().map(assigned).collect());
         }
     }
-    Ok(results.into_values().collect())
-}
-
-/// Changes locked robots by few statements, and returns the ids of those that it has changed: all, if they get the
-/// same values.
-async fn update_together<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    updates: BTreeMap<RobotId, &ValidChanges>,
-    deadline: Instant,
-) -> QueryResult<HashSet<RobotId>> {
-    let is_shared = |values: &&ValidChanges| {
-        updates.len() > 1
-            && updates.values().all(|other| other == values)
-            && definition
-                .unique()
-                .all(|field| values.value(field).is_none())
-    };
-    let Some(values) = updates.values().next().copied().filter(is_shared) else {
-        return connection.update_free(definition, updates).await;
-    };
-    let ids: Vec<_> = updates.keys().map(|id| id.get()).collect();
-    for ids in ids.chunks(ROWS) {
-        check_deadline(deadline)?;
-        statements::update(connection, definition, values, has_id_of(ids)).await?;
-    }
-    Ok(updates.into_keys().collect())
-}
-
-/// Applies a change in a transaction, of which a unique value costs nothing but the change.
-async fn apply_separately<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    change: &Change,
-    deadline: Instant,
-) -> QueryResult<Result<RobotId>> {
-    check_deadline(deadline)?;
-    let is_set = |field| change.value(field).is_some();
-    if !B::NEEDS_SAVEPOINTS {
-        return apply_alone(connection, definition, change).await;
-    }
-    if !definition.unique().any(is_set) {
-        return statements::apply(connection, definition, change).await;
-    }
-    connection.batch("SAVEPOINT before_change").await?;
-    match statements::apply(connection, definition, change).await {
-        Err(error) if is_taken(&error) => {
-            let rollback = "ROLLBACK TO SAVEPOINT before_change";
-            connection.batch(rollback).await?;
-            rejection(connection, definition, change, error).await
-        }
-        result => result,
-    }
+    Ok(ids.into_iter().map(Ok).collect())
 }
 
 #[cfg(test)]

@@ -258,6 +258,6 @@ async fn work<B: Backend>(
     if robots.is_empty() {
         return Ok(false);
     }
-    connection.set_search_texts(&definition, &robots).await?;
+    rewrite::set_search_texts(connection, &definition, &robots).await?;
     Ok(true)
 }

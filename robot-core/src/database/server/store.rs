@@ -15,8 +15,8 @@ use diesel::QueryResult;
 
 use super::{
     backend::Backend,
-    batcher::Batcher,
-    changes::{Changes, apply_all},
+    batcher::{Batcher, Work},
+    changes::Changes,
     connection::Connection,
     connector::Connector,
     define::{define, keep_up},
@@ -80,10 +80,7 @@ impl<B: Backend> ServerStore<B> {
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
         let quarter = options.get_connections() as usize / 4;
-        let changes = Changes {
-            timeout: connector.timeout,
-            definition: Arc::clone(&connector.definition),
-        };
+        let changes = Changes::new(&connector);
         let pool = Pool::new("tasks", (2 * quarter).max(2), &connector);
         let refresher = {
             let (pool, handle) = (Arc::clone(&pool), handle.clone());
@@ -301,17 +298,11 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        self.execute(Kind::Write, async |connection| {
-            let deadline =
-                Instant::now() + Kind::Write.statement_limit(self.pool.connector.timeout);
-            apply_all(
-                connection,
-                &self.pool.connector.definition,
-                &changes,
-                deadline,
-            )
-            .await
-        })
+        let work = Changes::new(&self.pool.connector);
+        let results = self.execute(Kind::Write, async |connection| {
+            work.execute(connection, &changes, Kind::Write).await
+        })?;
+        results.into_iter().collect()
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

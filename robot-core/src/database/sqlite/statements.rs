@@ -9,7 +9,7 @@ use crate::{
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
-        rewrite::search_texts,
+        rewrite::set_search_texts,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{last_id, now, unindexed},
     },
@@ -81,12 +81,19 @@ impl Dialect for SqliteConnection {
     }
 
     /// Without a search text: names are added to the search index together.
-    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        let id = diesel::insert_into(robots::table)
-            .values(DraftRow::unindexed(definition, draft))
-            .returning(robots::id)
-            .get_result(self);
-        id.map_err(|error| without_ids(self, error))
+    async fn insert(
+        &mut self,
+        definition: &Definition,
+        drafts: &[&ValidDraft],
+    ) -> QueryResult<Vec<i64>> {
+        let insert = |draft: &&ValidDraft| {
+            let id = diesel::insert_into(robots::table)
+                .values(DraftRow::unindexed(definition, draft))
+                .returning(robots::id)
+                .get_result(self);
+            id.map_err(|error| without_ids(self, error))
+        };
+        drafts.iter().map(insert).collect()
     }
 
     async fn insert_robots(
@@ -103,21 +110,11 @@ impl Dialect for SqliteConnection {
         insert.execute(self).map(drop)
     }
 
-    /// By one statement: FTS5 writes what it has collected at the end of each.
-    async fn set_search_texts(
-        &mut self,
-        definition: &Definition,
-        robots: &[Robot],
-    ) -> QueryResult<()> {
-        let update = Fragment::new(
-            "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text' \
-             FROM json_each(",
-        );
-        let update = update.text(search_texts(definition, robots)?);
-        let update =
-            update.sql(") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'");
-        self.change(update).await.map(drop)
-    }
+    /// FTS5 writes what it has collected at the end of each statement.
+    const SET_SEARCH_TEXTS: (&str, &str) = (
+        "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text' FROM json_each(",
+        ") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'",
+    );
 
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         // The row exists only after the first insert.
@@ -166,7 +163,7 @@ pub(super) fn index_names(
     let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
-        now(connection.set_search_texts(definition, &robots))?;
+        now(set_search_texts(connection, definition, &robots))?;
         return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
     }
     Ok(false)

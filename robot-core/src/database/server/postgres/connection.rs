@@ -1,6 +1,6 @@
 //! Connections to PostgreSQL and their settings.
 
-use std::time::Duration;
+use std::{future::poll_fn, task::Poll, time::Duration};
 
 use diesel::{QueryResult, connection::SimpleConnection, dsl::sql, sql_types::Text};
 use diesel_async::{
@@ -9,10 +9,15 @@ use diesel_async::{
 };
 use tokio_postgres::Client;
 
-use super::{migrations::SEARCH_INDEX, pooler, url::PostgresUrl};
+use super::{
+    migrations::{SEARCH_INDEX, TABLE_LOCK},
+    pooler,
+    url::PostgresUrl,
+};
 use crate::{
     catalogue::Preparation,
     database::{
+        fragment::{Fragment, Rows},
         migrations::MigrationError,
         server::{
             backend::{Backend, prepare},
@@ -85,6 +90,32 @@ impl Backend for AsyncPgConnection {
             lock = kind.lock_limit(timeout).as_millis()
         ))
         .await
+    }
+
+    const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    /// Also waits for transactions that have only locked robots. With a weaker lock, they would then wait for the table,
+    /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
+    const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
+
+    /// Sends all statements before it waits for the results.
+    async fn change_all(&mut self, statements: Vec<Fragment<'_>>) -> QueryResult<Vec<usize>> {
+        let mut sent = Vec::with_capacity(statements.len());
+        for statement in statements {
+            let mut result = Rows::<()>::of(statement).execute(&mut &*self);
+            let first = poll_fn(|context| Poll::Ready(result.as_mut().poll(context))).await;
+            sent.push((first, result));
+        }
+        let mut rows = Vec::with_capacity(sent.len());
+        for (first, result) in sent {
+            rows.push(match first {
+                Poll::Ready(rows) => rows?,
+                Poll::Pending => result.await?,
+            });
+        }
+        Ok(rows)
     }
 }
 
