@@ -13,7 +13,7 @@ use super::{
     schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned, entry},
 };
 use crate::{
-    catalogue::{Change, Error, Filter, PageRequest, Result, Room, Sort},
+    catalogue::{Change, Error, Filter, PageRequest, Result, Room},
     model::{
         Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value,
         Violation, Violations,
@@ -137,40 +137,15 @@ pub(super) async fn page_ordered<T: Item, C: Dialect>(
             .chain(condition.clone())
             .reduce(Fragment::and);
         let order = order::<C>(cursor.sort(), *part, prefix);
-        let columns = if room.has_own_values {
-            let place = expression::<C>(cursor.sort().field);
-            format!("{ROBOT}, {place} AS place").into()
-        } else {
-            Cow::Borrowed(T::COLUMNS)
-        };
-        let query = select(columns, all).sql(format!(" ORDER BY {order}"));
+        let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query
         } else {
             query.sql(" LIMIT ").number(row_limit(room.robots))
         };
-        let query = if room.has_own_values {
-            up_to_bytes(query, cursor.sort(), room.bytes)
-        } else {
-            query
-        };
         found.extend(T::load(connection, query.limited(), room).await?);
     }
     Ok(found)
-}
-
-/// The first rows of a query for [`ROBOT`] and `place` with this order, up to the one with which their own values have
-/// so many bytes. For servers, whose drivers read all rows of a query.
-fn up_to_bytes(query: Fragment<'_>, sort: Sort, bytes: usize) -> Fragment<'_> {
-    let direction = if sort.is_descending { "DESC" } else { "ASC" };
-    let order = format!("ORDER BY place {direction}, id {direction}");
-    let start = format!(
-        "SELECT {ROBOT} FROM (SELECT page.*, sum(octet_length(own)) OVER ({order} ROWS BETWEEN \
-         UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before FROM ("
-    );
-    let limited = Fragment::new(start).then(query);
-    let limited = limited.sql(") AS page) AS robots WHERE coalesce(bytes_before, 0) < ");
-    limited.number(row_limit(bytes)).sql(format!(" {order}"))
 }
 
 /// How robots are counted.
