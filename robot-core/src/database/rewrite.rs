@@ -3,30 +3,18 @@
 //! table `robots_rewrite` has the place of the next step, so that each process can continue. Until then, the values of
 //! removed fields are in no response, and searches compare the robots that wait.
 
-use std::borrow::Cow;
-
 use diesel::QueryResult;
-use serde::Serialize;
 
 use super::{
     dialect::Dialect,
     fragment::{Fragment, json},
-    schema::{ROBOT, own_text},
+    schema::{DraftRow, ROBOT, RobotRow},
     statements::{by_definition, check_current, end_of_step, select},
 };
 use crate::{
     catalogue::{Redefinition, Room},
-    model::{Definition, Field, Robot, fold},
+    model::{Definition, Field, Robot},
 };
-
-/// What searches compare of a robot, if it still has the revision.
-#[derive(Serialize)]
-struct SearchTexts<'a> {
-    id: i64,
-    revision: i64,
-    search_text: Cow<'a, str>,
-    own_text: Option<String>,
-}
 
 /// Stores what searches compare of robots that still have their revision, by one statement.
 pub(super) async fn set_search_texts<C: Dialect>(
@@ -34,14 +22,12 @@ pub(super) async fn set_search_texts<C: Dialect>(
     definition: &Definition,
     robots: &[Robot],
 ) -> QueryResult<()> {
-    let texts = robots.iter().map(|robot| SearchTexts {
-        id: robot.id().get(),
-        revision: robot.revision().get(),
-        search_text: fold(robot.name()),
-        own_text: own_text(definition, |field| robot.value_of(field)),
+    let rows = robots.iter().map(|robot| {
+        let row = DraftRow::new(definition, robot.values());
+        RobotRow::new(robot, DraftRow { own: None, ..row })
     });
     let (before, after) = C::SET_SEARCH_TEXTS;
-    let update = Fragment::new(before).text(json(&texts.collect::<Vec<_>>())?);
+    let update = Fragment::new(before).text(json(&rows.collect::<Vec<_>>())?);
     let update = by_definition::<C>(update.sql(after), definition);
     if connection.change(update).await? == 0 {
         check_current(connection, definition).await?;

@@ -201,11 +201,9 @@ impl<'a> ChangedColumns<'a> {
             ("own_text", self.own_text.map(|text| text.map(Cow::from))),
         ];
         for (column, value) in texts {
-            update = match value {
-                None => update,
-                Some(None) => update.sql(format!(", {column} = NULL")),
-                Some(Some(text)) => update.sql(format!(", {column} = ")).text(text),
-            };
+            if let Some(text) = value {
+                update = update.sql(format!(", {column} = ")).text_or_null(text);
+            }
         }
         match self.year {
             None => update,

@@ -221,6 +221,10 @@ pub(super) async fn other_definition<C: Execute>(
         .pop())
 }
 
+/// The number of parts into which robots are divided if a unique value keeps them from being stored together. Fewer, and
+/// finding one among many takes more levels; more, and it takes more statements.
+pub(super) const DIVISION: usize = 8;
+
 /// The robots that the search index does not have: so many at most.
 pub(super) async fn unindexed<C: Execute>(
     connection: &mut C,
@@ -280,8 +284,7 @@ pub(super) fn updating<'a, C: Dialect>(
     let update = ChangedColumns::new(definition, changes).assign(update);
     let update = match changes.own(definition) {
         OwnChange::None => update,
-        OwnChange::Set(None) => update.sql(", own = NULL"),
-        OwnChange::Set(Some(json)) => update.sql(", own = ").text(json),
+        OwnChange::Set(json) => update.sql(", own = ").text_or_null(json),
         OwnChange::Merge(patch, removed) => {
             let (before, after) = C::merge(&removed);
             update

@@ -23,7 +23,7 @@ use crate::{
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
         schema::{ROBOT, assigned},
-        statements::{self, check_current, is_robot, rejection, select, updating},
+        statements::{self, DIVISION, check_current, is_robot, rejection, select, updating},
     },
     model::{Definition, Revision, Robot, RobotId},
 };
@@ -33,10 +33,6 @@ use crate::{
 const ROWS: usize = 512;
 
 const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
-
-/// The number of parts into which changes are divided if a unique value keeps them from being stored together. Fewer,
-/// and finding one among many takes more levels; more, and it takes more statements.
-const DIVISION: usize = 8;
 
 /// How many definitions are tried, each of which is another one when the changes are stored.
 const DEFINITION_ATTEMPTS: u32 = 5;
@@ -71,7 +67,7 @@ impl<B: Backend> Work<B> for Changes {
     async fn execute(
         &self,
         connection: &mut Connection<B>,
-        changes: &[Change],
+        changes: &[&Change],
         kind: Kind,
     ) -> QueryResult<Vec<Result<RobotId>>> {
         let deadline = Instant::now() + kind.statement_limit(self.timeout);
@@ -117,7 +113,7 @@ impl Results {
 async fn execute<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
-    changes: &[Change],
+    changes: &[&Change],
     kind: Kind,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
@@ -325,7 +321,8 @@ mod tests {
             timeout: Duration::from_secs(60),
             definition: Arc::default(),
         };
-        let result = changes.execute(connection, batch, Kind::ChangeBatch).await;
+        let batch: Vec<_> = batch.iter().collect();
+        let result = changes.execute(connection, &batch, Kind::ChangeBatch).await;
         result.ok().unwrap()
     }
 

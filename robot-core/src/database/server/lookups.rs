@@ -31,12 +31,12 @@ impl<B: Backend> Work<B> for Lookups {
     async fn execute(
         &self,
         connection: &mut Connection<B>,
-        ids: &[RobotId],
+        ids: &[&RobotId],
         _: Kind,
     ) -> QueryResult<Vec<Result<Option<Robot>>>> {
         let connection = &mut connection.inner;
         if let [id] = ids {
-            return Ok(vec![Ok(get(connection, *id).await?)]);
+            return Ok(vec![Ok(get(connection, **id).await?)]);
         }
         let numbers: Vec<_> = ids.iter().map(|id| id.get()).collect();
         let query = select(ROBOT, Some(has_id_of(&numbers)));

@@ -277,6 +277,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return Ok(Vec::new());
         }
         let work = Changes::new(&self.pool.connector);
+        let changes: Vec<_> = changes.iter().collect();
         let results = self.execute(Kind::Write, async |connection| {
             work.execute(connection, &changes, Kind::Write).await
         })?;
