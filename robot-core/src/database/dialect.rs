@@ -14,16 +14,9 @@ pub(super) trait Dialect: Execute {
     /// entries.
     const READS_LAZILY: bool = false;
 
-    /// The SQL before and after a JSON merge patch, which applies it to the own values. Without any, they are
-    /// NULL.
-    const MERGE: (&str, &str);
-
-    /// As [`MERGE`](Self::MERGE), for a patch that removes these values.
-    fn merge(removed: &[&str]) -> (String, &'static str) {
-        let _ = removed;
-        let (before, after) = Self::MERGE;
-        (before.to_owned(), after)
-    }
+    /// The SQL before and after a JSON merge patch that removes these values, which applies it to the own values. Without
+    /// any, they are NULL.
+    fn merge(removed: &[&str]) -> (String, &'static str);
 
     /// The SQL of a value as a text.
     fn as_text(sql: &str) -> String {
@@ -117,7 +110,5 @@ pub(super) trait Dialect: Execute {
 
     /// Keeps other transactions from assigning ids until this one ends, if
     /// [`raise_last_id`](Self::raise_last_id) needs that.
-    fn lock_ids(&mut self) -> impl Future<Output = QueryResult<()>> + Send {
-        async { Ok(()) }
-    }
+    const LOCK_IDS: Option<&str> = None;
 }

@@ -123,12 +123,7 @@ impl<'a> Fragment<'a> {
     }
 
     fn joined(self, operator: &'static str, other: Self) -> Self {
-        let mut joined = Self::new("(");
-        joined.is_cached = self.is_cached && other.is_cached;
-        joined.parts.extend(self.parts);
-        joined = joined.sql(operator);
-        joined.parts.extend(other.parts);
-        joined.sql(")")
+        Self::new("(").then(self).sql(operator).then(other).sql(")")
     }
 }
 

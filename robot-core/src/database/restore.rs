@@ -23,8 +23,8 @@ pub(super) async fn restore<C: Dialect>(
 ) -> QueryResult<()> {
     let last = restoration.last_id().map_or(0, RobotId::get);
     let raises_last = last > last_id(connection).await?;
-    if raises_last {
-        connection.lock_ids().await?;
+    if let Some(lock) = C::LOCK_IDS.filter(|_| raises_last) {
+        connection.batch(lock).await?;
     }
     let mut parts: Vec<_> = restoration.robots().chunks(ROWS).rev().collect();
     while let Some(robots) = parts.pop() {

@@ -10,7 +10,7 @@ use super::{
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
-    schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned, entry},
+    schema::{COLUMNS, ENTRY, Group, ROBOT, assign, assigned, entry},
 };
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result, Room},
@@ -106,18 +106,8 @@ impl Item for Entry {
 }
 
 /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
-/// one, replaces it, and `room` replaces its limits.
+/// one, replaces it, and `room` replaces its limits. `prefix` is put before the value in the order.
 pub(super) async fn page<T: Item, C: Dialect>(
-    connection: &mut C,
-    request: PageRequest<'_>,
-    condition: Option<Fragment<'_>>,
-    room: &mut Room,
-) -> QueryResult<Vec<T>> {
-    page_ordered(connection, request, condition, room, "").await
-}
-
-/// As [`page`], with SQL before the value in the order.
-pub(super) async fn page_ordered<T: Item, C: Dialect>(
     connection: &mut C,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
@@ -281,7 +271,7 @@ pub(super) fn updating<'a, C: Dialect>(
     condition: Fragment<'a>,
 ) -> Fragment<'a> {
     let update = Fragment::new("UPDATE robots SET revision = revision + 1");
-    let update = ChangedColumns::new(definition, changes).assign(update);
+    let update = assign(update, definition, changes);
     let update = match changes.own(definition) {
         OwnChange::None => update,
         OwnChange::Set(json) => update.sql(", own = ").text_or_null(json),

@@ -177,13 +177,8 @@ impl<B: Backend> Pool<B> {
     ) -> Result<T, Failure> {
         let mut attempts = 0;
         loop {
-            let Lease {
-                mut connection,
-                kind,
-                items,
-                submitted,
-                permits,
-            } = lease;
+            let (kind, items, submitted) = (lease.kind, lease.items, lease.submitted);
+            let (mut connection, permits) = (lease.connection, lease.permits);
             let limit = self.connector.timeout;
             let limited = async {
                 connection.limit(kind, limit).await?;

@@ -141,7 +141,7 @@ impl<B: Backend> ServerStore<B> {
         let parts = Part::after(cursor, request.filter);
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
             let mut room = request.room();
-            let found = page(connection, request, condition, &mut room).await;
+            let found = page(connection, request, condition, &mut room, "").await;
             Ok(room.page(found?))
         };
         self.search(page_kind(request), request.filter, parts, &read)

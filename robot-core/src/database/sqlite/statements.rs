@@ -29,7 +29,10 @@ impl_execute!(SqliteConnection,);
 impl Dialect for SqliteConnection {
     const READS_LAZILY: bool = true;
 
-    const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
+    fn merge(_: &[&str]) -> (String, &'static str) {
+        let before = "nullif(json_patch(coalesce(own, '{}'), ";
+        (before.to_owned(), "), '{}')")
+    }
 
     const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'";
 

@@ -30,19 +30,15 @@ const COLLATE: &str =
 impl_execute!(AsyncMysqlConnection, .await);
 
 impl Dialect for AsyncMysqlConnection {
-    const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");
-
     /// MariaDB's merge keeps some of several values that a patch removes.
     fn merge(removed: &[&str]) -> (String, &'static str) {
-        let (before, after) = Self::MERGE;
-        let paths: Vec<_> = removed.iter().map(|name| format!("'$.{name}'")).collect();
         let own = "coalesce(own, '{}')";
-        let removing = format!("json_remove({own}, {})", paths.join(", "));
-        let before = match removed {
-            [] => before.to_owned(),
-            _ => before.replace(own, &removing),
+        let paths: String = removed.iter().map(|name| format!(", '$.{name}'")).collect();
+        let own = match removed {
+            [] => own.to_owned(),
+            _ => format!("json_remove({own}{paths})"),
         };
-        (before, after)
+        (format!("nullif(json_merge_patch({own}, "), "), '{}')")
     }
 
     /// Values that are counted are texts.

@@ -26,10 +26,10 @@ const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 impl_execute!(AsyncPgConnection, .await);
 
 impl Dialect for AsyncPgConnection {
-    const MERGE: (&str, &str) = (
-        "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ",
-        "::jsonb)::text, '{}')",
-    );
+    fn merge(_: &[&str]) -> (String, &'static str) {
+        let before = "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ";
+        (before.to_owned(), "::jsonb)::text, '{}')")
+    }
 
     const LAST_ID: &str = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('robots', 'id')::regclass), 0)";
 
@@ -182,10 +182,7 @@ impl Dialect for AsyncPgConnection {
     /// Blocks inserts, so that none is assigned an id between the look at the sequence and its change.
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
-    async fn lock_ids(&mut self) -> QueryResult<()> {
-        self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
-            .await
-    }
+    const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
 }
 
 /// The condition that a search text may contain a folded text.
