@@ -364,6 +364,35 @@ mod tests {
         assert_eq!(names, ["a2", "b2", "c"]);
     }
 
+    async fn taken_names_fail_only_their_changes_of_a_large_batch<B: Backend>(variable: &str) {
+        let [mut connection, _] = connections::<B>(variable).await;
+        add(&mut connection, ["taken"]).await;
+        let is_taken = |place: usize| place % 16 == 3 || place >= 36;
+        let name = |place: usize| match place % 16 {
+            3 => "taken".to_owned(),
+            _ => format!("robot {}", place % 36),
+        };
+        let inserts: Vec<_> = (0..39)
+            .map(|place| Change::Insert(valid(&name(place))))
+            .collect();
+        let added = execute(&mut connection, &inserts).await;
+        assert!((0..39).all(|place| added[place].is_err() == is_taken(place)));
+        let ids: Vec<_> = added.into_iter().filter_map(Result::ok).collect();
+        assert!(ids.is_sorted());
+        // Each has a new name, but for some.
+        let renames = ids.iter().enumerate().map(|(place, id)| {
+            let name = ["taken".to_owned(), format!("new {place}")];
+            Change::Update(*id, None, valid(&name[usize::from(place % 10 > 0)]).into())
+        });
+        let renamed = execute(&mut connection, &renames.collect::<Vec<_>>()).await;
+        for (place, id) in ids.into_iter().enumerate() {
+            let robot = statements::get(&mut connection.inner, id).await.unwrap();
+            let revision = robot.unwrap().revision().get();
+            assert_eq!(renamed[place].is_ok(), place % 10 > 0);
+            assert_eq!(revision, 1 + i64::from(place % 10 > 0));
+        }
+    }
+
     async fn update_to_the_name_of_an_insert_precedes_it<B: Backend>(variable: &str) {
         let [mut connection, _] = connections::<B>(variable).await;
         let [a] = add(&mut connection, ["a"]).await;
@@ -378,37 +407,21 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[tokio::test]
-    async fn postgres_update_to_the_name_of_an_insert_precedes_it() {
-        update_to_the_name_of_an_insert_precedes_it::<diesel_async::AsyncPgConnection>(
-            "TEST_POSTGRES_URL",
-        )
-        .await;
+    async fn postgres_changes_of_a_batch_have_results_of_their_own() {
+        type Postgres = diesel_async::AsyncPgConnection;
+        let variable = "TEST_POSTGRES_URL";
+        taken_name_fails_only_its_change_of_a_batch::<Postgres>(variable).await;
+        taken_names_fail_only_their_changes_of_a_large_batch::<Postgres>(variable).await;
+        update_to_the_name_of_an_insert_precedes_it::<Postgres>(variable).await;
     }
 
     #[cfg(feature = "mysql")]
     #[tokio::test]
-    async fn mysql_update_to_the_name_of_an_insert_precedes_it() {
-        update_to_the_name_of_an_insert_precedes_it::<diesel_async::AsyncMysqlConnection>(
-            "TEST_MYSQL_URL",
-        )
-        .await;
-    }
-
-    #[cfg(feature = "postgres")]
-    #[tokio::test]
-    async fn postgres_taken_name_fails_only_its_change_of_a_batch() {
-        taken_name_fails_only_its_change_of_a_batch::<diesel_async::AsyncPgConnection>(
-            "TEST_POSTGRES_URL",
-        )
-        .await;
-    }
-
-    #[cfg(feature = "mysql")]
-    #[tokio::test]
-    async fn mysql_taken_name_fails_only_its_change_of_a_batch() {
-        taken_name_fails_only_its_change_of_a_batch::<diesel_async::AsyncMysqlConnection>(
-            "TEST_MYSQL_URL",
-        )
-        .await;
+    async fn mysql_changes_of_a_batch_have_results_of_their_own() {
+        type Mysql = diesel_async::AsyncMysqlConnection;
+        let variable = "TEST_MYSQL_URL";
+        taken_name_fails_only_its_change_of_a_batch::<Mysql>(variable).await;
+        taken_names_fail_only_their_changes_of_a_large_batch::<Mysql>(variable).await;
+        update_to_the_name_of_an_insert_precedes_it::<Mysql>(variable).await;
     }
 }
