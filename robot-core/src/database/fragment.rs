@@ -142,9 +142,7 @@ where
                 Part::Sql(sql) => pass.push_sql(sql),
                 Part::Text(text) => pass.push_bind_param::<Text, str>(text)?,
                 Part::Number(number) => pass.push_bind_param::<BigInt, _>(number)?,
-                Part::Null => {
-                    pass.push_bind_param::<Nullable<Text>, Option<&'static str>>(&None)?
-                }
+                Part::Null => pass.push_bind_param::<Nullable<Text>, _>(&None::<&'static str>)?,
             }
         }
         Ok(())

@@ -32,11 +32,10 @@ impl_execute!(AsyncMysqlConnection, .await);
 impl Dialect for AsyncMysqlConnection {
     /// MariaDB's merge keeps some of several values that a patch removes.
     fn merge(removed: &[&str]) -> (String, &'static str) {
-        let own = "coalesce(own, '{}')";
-        let paths: String = removed.iter().map(|name| format!(", '$.{name}'")).collect();
-        let own = match removed {
-            [] => own.to_owned(),
-            _ => format!("json_remove({own}{paths})"),
+        let paths: Vec<_> = removed.iter().map(|name| format!("'$.{name}'")).collect();
+        let own = match &paths[..] {
+            [] => "coalesce(own, '{}')".to_owned(),
+            _ => format!("json_remove(coalesce(own, '{{}}'), {})", paths.join(", ")),
         };
         (format!("nullif(json_merge_patch({own}, "), "), '{}')")
     }
