@@ -166,15 +166,30 @@ pub(super) fn order<C: Dialect>(sort: Sort, part: Part, prefix: &str) -> String 
     }
 }
 
-/// The condition that the id of a robot is one of these. The last one is repeated up to a power of two: statements are
-/// prepared once for each length.
+/// The condition that the id of a robot is one of these.
 pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
-    let repeated = ids.last().into_iter().cycle();
-    let padded = ids.iter().chain(repeated);
-    let padded = padded.take(ids.len().next_power_of_two()).enumerate();
-    let list = padded.fold(Fragment::new("robots.id IN ("), |list, (index, id)| {
+    is_one_of("robots.id IN (", ids, Fragment::number)
+}
+
+/// The condition that the name of a robot is one of these.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) fn has_name_of<'a>(names: &[&'a str]) -> Fragment<'a> {
+    is_one_of("robots.name IN (", names, Fragment::text)
+}
+
+/// The condition that a value is in a list. The last element is repeated up to a power of two: statements are
+/// prepared once for each length.
+fn is_one_of<'a, T: Copy>(
+    start: &'static str,
+    values: &[T],
+    append: fn(Fragment<'a>, T) -> Fragment<'a>,
+) -> Fragment<'a> {
+    let repeated = values.last().into_iter().cycle();
+    let padded = values.iter().chain(repeated);
+    let padded = padded.take(values.len().next_power_of_two()).enumerate();
+    let list = padded.fold(Fragment::new(start), |list, (index, value)| {
         let list = if index > 0 { list.sql(", ") } else { list };
-        list.number(*id)
+        append(list, *value)
     });
     list.sql(")")
 }

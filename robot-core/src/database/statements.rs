@@ -256,20 +256,6 @@ pub(super) async fn update<C: Dialect>(
     changes: &ValidChanges,
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
-    let update = updating::<C>(definition, changes, condition);
-    let rows = connection.change(update).await?;
-    if rows == 0 {
-        check_current(connection, definition).await?;
-    }
-    Ok(rows)
-}
-
-/// The statement that changes the robots that meet a condition.
-pub(super) fn updating<'a, C: Dialect>(
-    definition: &Definition,
-    changes: &'a ValidChanges,
-    condition: Fragment<'a>,
-) -> Fragment<'a> {
     let update = Fragment::new("UPDATE robots SET revision = revision + 1");
     let update = assign(update, definition, changes);
     let update = match changes.own(definition) {
@@ -284,7 +270,12 @@ pub(super) fn updating<'a, C: Dialect>(
         }
     };
     let update = update.sql(" WHERE ").then(condition);
-    by_definition::<C>(update, definition).limited()
+    let update = by_definition::<C>(update, definition).limited();
+    let rows = connection.change(update).await?;
+    if rows == 0 {
+        check_current(connection, definition).await?;
+    }
+    Ok(rows)
 }
 
 /// A statement with a condition, which changes rows only if the definition of the database is this one. It holds what it

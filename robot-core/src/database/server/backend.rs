@@ -10,9 +10,10 @@ use crate::{
     catalogue::Preparation,
     database::{
         dialect::Dialect,
-        fragment::Fragment,
         migrations::{self, Migrate, MigrationError},
+        statements::{is_robot, update},
     },
+    model::{Definition, Robot, ValidChanges},
 };
 use diesel::QueryResult;
 use diesel_async::AsyncConnection;
@@ -65,15 +66,16 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
 
-    /// Executes statements that change rows, one after the other, and returns the numbers of rows.
-    fn change_all(
+    /// Changes locked robots, and returns the number of those that it has changed.
+    fn update_all(
         &mut self,
-        statements: Vec<Fragment<'_>>,
-    ) -> impl Future<Output = QueryResult<Vec<usize>>> + Send {
-        async {
-            let mut rows = Vec::with_capacity(statements.len());
-            for statement in statements {
-                rows.push(self.change(statement).await?);
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> impl Future<Output = QueryResult<usize>> + Send {
+        async move {
+            let mut rows = 0;
+            for (robot, changes) in updates {
+                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
             }
             Ok(rows)
         }

@@ -1,7 +1,7 @@
 //! Changes of robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     mem,
     sync::Arc,
     time::{Duration, Instant},
@@ -19,13 +19,13 @@ use super::{
 use crate::{
     catalogue::{Change, Error, Result, Room},
     database::{
-        conditions::has_id_of,
+        conditions::{has_id_of, has_name_of},
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
-        schema::{ROBOT, assigned},
-        statements::{self, DIVISION, check_current, is_robot, rejection, select, updating},
+        schema::{ENTRY, ROBOT, assigned},
+        statements::{self, DIVISION, check_current, rejection, select},
     },
-    model::{Definition, Revision, Robot, RobotId},
+    model::{Definition, Robot, RobotId, ValidDraft, Violation},
 };
 
 /// The number of robots that a statement reads, inserts or changes. MariaDB executes one with 1,000 ids differently, and
@@ -164,32 +164,74 @@ async fn execute_directly<B: Backend>(
     let Some(connection) = connection.autocommit() else {
         return Ok(false);
     };
-    let stored = match (store(connection, definition, changes).await, changes) {
-        (Err(error), [(_, change)]) if is_taken(&error) => {
-            vec![rejection(connection, definition, change, error).await?]
+    let mut part = changes.to_vec();
+    for _ in 0..2 {
+        match (
+            store(connection, definition, &part, &HashMap::new()).await,
+            &part[..],
+        ) {
+            (Err(error), [(place, change)]) if is_taken(&error) => {
+                let rejected = rejection(connection, definition, change, error).await?;
+                results.add(*place, rejected)?;
+                return Ok(true);
+            }
+            (Err(error), _) if is_taken(&error) => {
+                part = without_taken_names(connection, definition, &part, results).await?;
+                if part.is_empty() {
+                    return Ok(true);
+                }
+            }
+            (stored, _) => {
+                results.add_all(&part, stored?)?;
+                return Ok(true);
+            }
         }
-        (Err(error), _) if is_taken(&error) => return Ok(false),
-        (stored, _) => stored?,
-    };
-    results.add_all(changes, stored)?;
-    Ok(true)
+    }
+    Ok(false)
 }
 
-/// The revisions of the robots with these ids, which no other transaction changes before this one ends. They are locked
-/// in the order of their ids, which makes deadlocks between servers rare.
+/// Rejects the inserts of names that other robots have or get, if nothing else is unique. Returns the other changes.
+async fn without_taken_names<'a, B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    part: &[Placed<'a>],
+    results: &mut Results,
+) -> QueryResult<Vec<Placed<'a>>> {
+    let drafts = part.iter().filter_map(|(_, change)| change.draft());
+    let names: Vec<_> = drafts.map(ValidDraft::name).collect();
+    if names.is_empty() || !definition.has_only_unique_names() {
+        return Ok(part.to_vec());
+    }
+    let taken = select(ENTRY, Some(has_name_of(&names)));
+    let room = &mut Room::of_robots(usize::MAX);
+    let taken = connection.pairs(taken, room, |(_, name)| Ok(name)).await?;
+    let mut taken: HashSet<_> = taken.iter().map(String::as_str).collect();
+    let mut others = Vec::with_capacity(part.len());
+    for ((place, change), name) in part.iter().zip(names) {
+        if taken.insert(name) {
+            others.push((*place, *change));
+        } else {
+            results.add(*place, Err(Violation::NAME_TAKEN.into()))?;
+        }
+    }
+    Ok(others)
+}
+
+/// The robots with these ids, which no other transaction changes before this one ends. They are locked in the order of
+/// their ids, which makes deadlocks between servers rare.
 async fn lock_robots<B: Backend>(
     connection: &mut B,
     ids: BTreeSet<i64>,
-) -> QueryResult<HashMap<RobotId, Revision>> {
+) -> QueryResult<HashMap<RobotId, Robot>> {
     let ids: Vec<_> = ids.into_iter().collect();
-    let mut revisions = HashMap::new();
+    let mut robots = HashMap::new();
     for ids in ids.chunks(ROWS) {
         let query = select(ROBOT, Some(has_id_of(ids))).sql(" ORDER BY robots.id FOR UPDATE");
         let room = &mut Room::of_robots(usize::MAX);
-        let robots = connection.robots(query, room).await?.into_iter();
-        revisions.extend(robots.map(|robot: Robot| (robot.id(), robot.revision())));
+        let locked = connection.robots(query, room).await?.into_iter();
+        robots.extend(locked.map(|robot| (robot.id(), robot)));
     }
-    Ok(revisions)
+    Ok(robots)
 }
 
 /// Applies changes in a transaction, in their order. Consecutive ones of a kind are stored together, and in smaller parts
@@ -206,13 +248,13 @@ async fn apply<B: Backend>(
     let distinct: BTreeSet<_> = ids.iter().copied().collect();
     // What becomes of a robot that is changed twice is known only after the first change.
     let are_distinct = ids.len() == distinct.len();
-    let revisions = lock_robots(connection, distinct).await?;
+    let robots = lock_robots(connection, distinct).await?;
     let mut possible = Vec::with_capacity(changes.len());
     for (place, change) in changes {
         let id = change.id().filter(|_| are_distinct);
-        match id.map(|id| (id, revisions.get(&id), change.expected())) {
+        match id.map(|id| (id, robots.get(&id), change.expected())) {
             Some((id, None, _)) => results.add(*place, Err(Error::NotFound(id)))?,
-            Some((id, Some(revision), Some(expected))) if *revision != expected => {
+            Some((id, Some(robot), Some(expected))) if robot.revision() != expected => {
                 results.add(*place, Err(Error::Stale(id)))?;
             }
             _ => possible.push((*place, *change)),
@@ -222,7 +264,10 @@ async fn apply<B: Backend>(
         let have_one_kind = mem::discriminant(*one) == mem::discriminant(*next);
         have_one_kind && (are_distinct || one.id().is_none())
     });
-    let mut parts: Vec<_> = runs.flat_map(|run| run.chunks(ROWS)).collect();
+    let mut parts: Vec<_> = runs
+        .flat_map(|run| run.chunks(ROWS))
+        .map(<[_]>::to_vec)
+        .collect();
     parts.reverse();
     while let Some(part) = parts.pop() {
         if Instant::now() > deadline {
@@ -230,18 +275,24 @@ async fn apply<B: Backend>(
             return Err(wrap(Error::unavailable(message)));
         }
         connection.batch("SAVEPOINT before_part").await?;
-        match store(connection, definition, part).await {
+        match store(connection, definition, &part, &robots).await {
             Err(error) if is_taken(&error) => {
                 let rollback = "ROLLBACK TO SAVEPOINT before_part";
                 connection.batch(rollback).await?;
-                if let [(place, change)] = part {
+                if let [(place, change)] = part[..] {
                     let rejected = rejection(connection, definition, change, error).await?;
-                    results.add(*place, rejected)?;
-                } else {
-                    parts.extend(part.chunks(part.len().div_ceil(DIVISION)).rev());
+                    results.add(place, rejected)?;
+                    continue;
+                }
+                let others = without_taken_names(connection, definition, &part, results).await?;
+                if others.len() == part.len() {
+                    let divided = part.chunks(part.len().div_ceil(DIVISION)).rev();
+                    parts.extend(divided.map(<[_]>::to_vec));
+                } else if !others.is_empty() {
+                    parts.push(others);
                 }
             }
-            stored => results.add_all(part, stored?)?,
+            stored => results.add_all(&part, stored?)?,
         }
     }
     Ok(())
@@ -252,36 +303,36 @@ async fn store<B: Backend>(
     connection: &mut B,
     definition: &Definition,
     part: &[Placed<'_>],
+    robots: &HashMap<RobotId, Robot>,
 ) -> QueryResult<Vec<Result<RobotId>>> {
-    let changes = || part.iter().map(|(_, change)| *change);
-    let ids: Vec<_> = changes().filter_map(Change::id).collect();
+    let ids: Vec<_> = part.iter().filter_map(|(_, change)| change.id()).collect();
     let have_ids = has_id_of(&ids.iter().map(|id| id.get()).collect::<Vec<_>>());
     match part {
         [(_, change)] => {
             let result = statements::apply(connection, definition, change).await?;
             return Ok(vec![result]);
         }
-        [(_, Change::Delete(..)), ..] => _ = statements::delete(connection, have_ids).await?,
-        [(_, Change::Update(_, _, values)), ..] => {
-            let updates = changes().filter_map(|change| match change {
-                Change::Update(id, _, values) => Some((*id, values)),
-                _ => None,
-            });
-            if updates.clone().all(|(_, other)| other == values) {
-                statements::update(connection, definition, values, have_ids).await?;
-            } else {
-                let updates = updates
-                    .map(|(id, values)| updating::<B>(definition, values, is_robot(id, None)));
-                if connection.change_all(updates.collect()).await?.contains(&0) {
-                    check_current(connection, definition).await?;
-                }
-            }
-        }
-        _ => {
-            let drafts: Vec<_> = changes().filter_map(Change::draft).collect();
+        [(_, Change::Insert(_)), ..] => {
+            let drafts: Vec<_> = part.iter().filter_map(|(_, one)| one.draft()).collect();
             let ids = connection.insert(definition, &drafts).await?;
             return Ok(ids.into_iter().map(assigned).collect());
         }
+        [(_, Change::Update(_, _, values)), ..] => {
+            let updates = part.iter().filter_map(|(_, change)| match change {
+                Change::Update(id, _, values) => Some((robots.get(id)?, values)),
+                _ => None,
+            });
+            let updates: Vec<_> = updates.collect();
+            let rows = if updates.iter().all(|(_, other)| *other == values) {
+                statements::update(connection, definition, values, have_ids).await?
+            } else {
+                connection.update_all(definition, &updates).await?
+            };
+            if rows == 0 {
+                check_current(connection, definition).await?;
+            }
+        }
+        _ => _ = statements::delete(connection, have_ids).await?,
     }
     Ok(ids.into_iter().map(Ok).collect())
 }

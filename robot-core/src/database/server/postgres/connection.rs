@@ -1,6 +1,6 @@
 //! Connections to PostgreSQL and their settings.
 
-use std::{future::poll_fn, task::Poll, time::Duration};
+use std::time::Duration;
 
 use diesel::{QueryResult, connection::SimpleConnection, dsl::sql, sql_types::Text};
 use diesel_async::{
@@ -12,12 +12,12 @@ use tokio_postgres::Client;
 use super::{
     migrations::{SEARCH_INDEX, TABLE_LOCK},
     pooler,
+    statements::update_all,
     url::PostgresUrl,
 };
 use crate::{
     catalogue::Preparation,
     database::{
-        fragment::{Fragment, Rows},
         migrations::MigrationError,
         server::{
             backend::{Backend, prepare},
@@ -25,6 +25,7 @@ use crate::{
             kind::Kind,
         },
     },
+    model::{Definition, Robot, ValidChanges},
 };
 
 impl Backend for AsyncPgConnection {
@@ -100,22 +101,12 @@ impl Backend for AsyncPgConnection {
     /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
     const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
 
-    /// Sends all statements before it waits for the results.
-    async fn change_all(&mut self, statements: Vec<Fragment<'_>>) -> QueryResult<Vec<usize>> {
-        let mut sent = Vec::with_capacity(statements.len());
-        for statement in statements {
-            let mut result = Rows::<()>::of(statement).execute(&mut &*self);
-            let first = poll_fn(|context| Poll::Ready(result.as_mut().poll(context))).await;
-            sent.push((first, result));
-        }
-        let mut rows = Vec::with_capacity(sent.len());
-        for (first, result) in sent {
-            rows.push(match first {
-                Poll::Ready(rows) => rows?,
-                Poll::Pending => result.await?,
-            });
-        }
-        Ok(rows)
+    async fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> QueryResult<usize> {
+        update_all(self, definition, updates).await
     }
 }
 

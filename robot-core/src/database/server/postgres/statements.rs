@@ -1,7 +1,10 @@
 //! Statements in PostgreSQL's dialect.
 
+use std::borrow::Cow;
+
 use diesel::QueryResult;
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
+use serde::Serialize;
 
 use crate::{
     catalogue::Error,
@@ -17,11 +20,16 @@ use crate::{
         statements::by_definition,
         trigrams::trigrams,
     },
-    model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft, fold},
+    model::{
+        Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, ValidChanges, ValidDraft, fold,
+    },
 };
 
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
+
+/// The columns of a [`RobotRow`] as JSON.
+const ROW: &str = "id bigint, name text, type text, year bigint, revision bigint, search_text text, own_text text, own text";
 
 impl_execute!(AsyncPgConnection, .await);
 
@@ -167,10 +175,7 @@ impl Dialect for AsyncPgConnection {
             "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
              OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset(",
         );
-        let insert = insert.text(rows).sql(
-            "::json) AS new (id bigint, name text, type text, year bigint, revision bigint, search_text text,
-             own_text text, own text)",
-        );
+        let insert = insert.text(rows).sql(format!("::json) AS new ({ROW})"));
         self.change(insert).await.map(drop)
     }
 
@@ -183,6 +188,56 @@ impl Dialect for AsyncPgConnection {
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
     const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
+}
+
+/// Changes locked robots by one statement: their rows are what the changes make of the values that were read. Own values
+/// of other programs are kept.
+pub(super) async fn update_all(
+    connection: &mut AsyncPgConnection,
+    definition: &Definition,
+    updates: &[(&Robot, &ValidChanges)],
+) -> QueryResult<usize> {
+    #[derive(Serialize)]
+    struct Update<'a> {
+        #[serde(flatten)]
+        row: RobotRow<'a>,
+        /// Whether `own` is a patch of the present values, or replaces them.
+        merges: Option<bool>,
+    }
+    let changed = updates
+        .iter()
+        .map(|(robot, changes)| (*changes).clone().apply_to(robot));
+    let changed: Vec<_> = changed.collect();
+    let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
+        let (merges, own) = match changes.own(definition) {
+            OwnChange::None => (None, None),
+            OwnChange::Set(own) => (Some(false), own),
+            OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+        };
+        let own = own.map(Cow::Owned);
+        let row = DraftRow {
+            own,
+            ..DraftRow::new(definition, robot.values())
+        };
+        Update {
+            row: RobotRow::new(robot, row),
+            merges,
+        }
+    });
+    let rows = json(&rows.collect::<Vec<_>>())?;
+    let (before, after) = AsyncPgConnection::merge(&[]);
+    let update = Fragment::new(format!(
+        "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
+           search_text = new.search_text, own_text = new.own_text,
+           own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
+         FROM json_to_recordset("
+    ));
+    let update = update.text(rows).sql(format!(
+        "::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id"
+    ));
+    connection
+        .change(by_definition::<AsyncPgConnection>(update, definition))
+        .await
 }
 
 /// The condition that a search text may contain a folded text.
