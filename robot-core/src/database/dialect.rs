@@ -4,7 +4,11 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use super::statements::{is_robot, update};
 use super::{define::Index, execute::Execute, fragment::Fragment};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use crate::model::ValidChanges;
 use crate::model::{Definition, Field, Robot, ValidDraft};
 
 /// The statements that differ between backends.
@@ -24,8 +28,7 @@ pub(super) trait Dialect: Execute {
     }
 
     /// The condition that a field, whose SQL this is, has a value.
-    fn has_value(sql: &str, field: Field) -> String {
-        let _ = field;
+    fn has_value(sql: &str, _: Field) -> String {
         format!("{sql} IS NOT NULL")
     }
 
@@ -72,6 +75,22 @@ pub(super) trait Dialect: Execute {
         definition: &Definition,
         drafts: &[&ValidDraft],
     ) -> impl Future<Output = QueryResult<Vec<i64>>> + Send;
+
+    /// Changes locked robots, and returns the number of those that it has changed.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> impl Future<Output = QueryResult<usize>> + Send {
+        async move {
+            let mut rows = 0;
+            for (robot, changes) in updates {
+                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
+            }
+            Ok(rows)
+        }
+    }
 
     /// The function that returns the number of characters of a text.
     const LENGTH: &str = "length";

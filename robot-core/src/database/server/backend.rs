@@ -11,9 +11,7 @@ use crate::{
     database::{
         dialect::Dialect,
         migrations::{self, Migrate, MigrationError},
-        statements::{is_robot, update},
     },
-    model::{Definition, Robot, ValidChanges},
 };
 use diesel::QueryResult;
 use diesel_async::AsyncConnection;
@@ -65,21 +63,6 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
 
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
-
-    /// Changes locked robots, and returns the number of those that it has changed.
-    fn update_all(
-        &mut self,
-        definition: &Definition,
-        updates: &[(&Robot, &ValidChanges)],
-    ) -> impl Future<Output = QueryResult<usize>> + Send {
-        async move {
-            let mut rows = 0;
-            for (robot, changes) in updates {
-                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
-            }
-            Ok(rows)
-        }
-    }
 }
 
 /// An object that completes the tables. It needs rights that the user may not have, and the catalogue works
@@ -113,9 +96,7 @@ pub(super) fn prepare<C: Migrate>(
         Ok(())
     });
     if let Err(cause) = added {
-        let Addition {
-            missing, remedy, ..
-        } = addition;
+        let (missing, remedy) = (addition.missing, addition.remedy);
         tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
     Ok(())

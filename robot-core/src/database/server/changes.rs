@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::QueryResult;
+use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
     backend::Backend,
@@ -17,15 +17,15 @@ use super::{
     kind::Kind,
 };
 use crate::{
-    catalogue::{Change, Error, Result, Room},
+    catalogue::{Change, Error, Filter, Result, Room},
     database::{
-        conditions::{has_id_of, has_name_of},
+        conditions::{conditions, has_id_of},
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
         schema::{ENTRY, ROBOT, assigned},
         statements::{self, DIVISION, check_current, rejection, select},
     },
-    model::{Definition, Robot, RobotId, ValidDraft, Violation},
+    model::{Definition, Field, Robot, RobotId, ValidDraft, Violation},
 };
 
 /// The number of robots that a statement reads, inserts or changes. MariaDB executes one with 1,000 ids differently, and
@@ -88,26 +88,20 @@ impl<B: Backend> Work<B> for Changes {
 /// A change, and its place among all.
 type Placed<'a> = (usize, &'a Change);
 
-/// The results of changes, in the order of their places.
-struct Results {
-    kind: Kind,
-    by_place: BTreeMap<usize, Result<RobotId>>,
+/// The results of changes, by their places.
+type Results = BTreeMap<usize, Result<RobotId>>;
+
+/// Fails if a change has failed, and the others are to be applied only together with it.
+fn check_results(results: &Results, kind: Kind) -> QueryResult<()> {
+    match results.values().find_map(|result| result.as_ref().err()) {
+        Some(error) if kind == Kind::Write => Err(wrap(error.clone())),
+        _ => Ok(()),
+    }
 }
 
-impl Results {
-    /// Adds a result. If it is an error, and the changes are to be applied together, all of them fail.
-    fn add(&mut self, place: usize, result: Result<RobotId>) -> QueryResult<()> {
-        match result {
-            Err(error) if self.kind == Kind::Write => return Err(wrap(error)),
-            result => self.by_place.insert(place, result),
-        };
-        Ok(())
-    }
-
-    fn add_all(&mut self, part: &[Placed<'_>], results: Vec<Result<RobotId>>) -> QueryResult<()> {
-        let mut all = part.iter().zip(results);
-        all.try_for_each(|((place, _), result)| self.add(*place, result))
-    }
+/// Adds the results of some changes.
+fn add(results: &mut Results, part: &[Placed<'_>], stored: Vec<Result<RobotId>>) {
+    results.extend(part.iter().map(|(place, _)| *place).zip(stored));
 }
 
 async fn execute<B: Backend>(
@@ -117,22 +111,22 @@ async fn execute<B: Backend>(
     kind: Kind,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
-    let by_place = BTreeMap::new();
-    let mut results = Results { kind, by_place };
+    let mut results = Results::new();
     let mut checked = Vec::with_capacity(changes.len());
     for (place, change) in changes.iter().enumerate() {
         match change.check_again(definition) {
             Ok(change) => checked.push((place, change)),
-            Err(violations) => results.add(place, Err(violations.into()))?,
+            Err(violations) => _ = results.insert(place, Err(violations.into())),
         }
     }
+    check_results(&results, kind)?;
     let changes = checked.iter().map(|(place, change)| (*place, &**change));
     let mut changes: Vec<_> = changes.collect();
     let is_batch = kind != Kind::Write;
     if changes.is_empty()
         || is_batch && execute_directly(connection, definition, &changes, &mut results).await?
     {
-        return Ok(results.by_place.into_values().collect());
+        return Ok(results.into_values().collect());
     }
     if is_batch {
         // None has been acknowledged, so that any order is right. Inserts come last: a name that is taken is then held
@@ -145,9 +139,9 @@ async fn execute<B: Backend>(
     }
     connection.begin().await?;
     let inner = &mut connection.inner;
-    let applied = apply(inner, definition, &changes, deadline, &mut results).await;
+    let applied = apply(inner, definition, &changes, kind, deadline, &mut results).await;
     connection.end(applied).await?;
-    Ok(results.by_place.into_values().collect())
+    Ok(results.into_values().collect())
 }
 
 /// Executes changes by one statement without a transaction. Returns whether that is possible: there is one change, or
@@ -165,56 +159,62 @@ async fn execute_directly<B: Backend>(
         return Ok(false);
     };
     let mut part = changes.to_vec();
-    for _ in 0..2 {
-        match (
-            store(connection, definition, &part, &HashMap::new()).await,
-            &part[..],
-        ) {
-            (Err(error), [(place, change)]) if is_taken(&error) => {
-                let rejected = rejection(connection, definition, change, error).await?;
-                results.add(*place, rejected)?;
-                return Ok(true);
-            }
-            (Err(error), _) if is_taken(&error) => {
-                part = without_taken_names(connection, definition, &part, results).await?;
-                if part.is_empty() {
-                    return Ok(true);
+    loop {
+        match store(connection, definition, &part, &HashMap::new()).await {
+            Err(error) if is_taken(&error) => {
+                let mut parts = divide(connection, definition, &part, error, results).await?;
+                match parts.pop() {
+                    None => return Ok(true),
+                    Some(others) if parts.is_empty() => part = others,
+                    Some(_) => return Ok(false),
                 }
             }
-            (stored, _) => {
-                results.add_all(&part, stored?)?;
+            stored => {
+                add(results, &part, stored?);
                 return Ok(true);
             }
         }
     }
-    Ok(false)
 }
 
-/// Rejects the inserts of names that other robots have or get, if nothing else is unique. Returns the other changes.
-async fn without_taken_names<'a, B: Backend>(
+/// After changes could not be stored together because of a unique value, rejects those that can be rejected now: a single
+/// change, or inserts of names that other robots have or get, if nothing else is unique. Returns the others, in parts of
+/// which the last one is stored first.
+async fn divide<'a, B: Backend>(
     connection: &mut B,
     definition: &Definition,
     part: &[Placed<'a>],
+    error: DieselError,
     results: &mut Results,
-) -> QueryResult<Vec<Placed<'a>>> {
+) -> QueryResult<Vec<Vec<Placed<'a>>>> {
+    if let [(place, change)] = part {
+        let rejected = rejection(connection, definition, change, error).await?;
+        results.insert(*place, rejected);
+        return Ok(Vec::new());
+    }
     let drafts = part.iter().filter_map(|(_, change)| change.draft());
     let names: Vec<_> = drafts.map(ValidDraft::name).collect();
-    if names.is_empty() || !definition.has_only_unique_names() {
-        return Ok(part.to_vec());
-    }
-    let taken = select(ENTRY, Some(has_name_of(&names)));
-    let room = &mut Room::of_robots(usize::MAX);
-    let taken = connection.pairs(taken, room, |(_, name)| Ok(name)).await?;
-    let mut taken: HashSet<_> = taken.iter().map(String::as_str).collect();
-    let mut others = Vec::with_capacity(part.len());
-    for ((place, change), name) in part.iter().zip(names) {
-        if taken.insert(name) {
-            others.push((*place, *change));
-        } else {
-            results.add(*place, Err(Violation::NAME_TAKEN.into()))?;
+    if !names.is_empty() && definition.has_only_unique_names() {
+        let with_name = |filter: Filter, name: &&str| filter.with(Field::NAME, (*name).to_owned());
+        let have_names = names.iter().fold(Filter::all(), with_name);
+        let taken = select(ENTRY, conditions::<B>(&have_names, ""));
+        let room = &mut Room::of_robots(usize::MAX);
+        let taken = connection.pairs(taken, room, |(_, name)| Ok(name)).await?;
+        let mut others = Vec::with_capacity(part.len());
+        let mut taken: HashSet<_> = taken.iter().map(String::as_str).collect();
+        for ((place, change), name) in part.iter().zip(names) {
+            if taken.insert(name) {
+                others.push((*place, *change));
+            } else {
+                results.insert(*place, Err(Violation::NAME_TAKEN.into()));
+            }
+        }
+        if others.len() < part.len() {
+            return Ok(others.chunks(ROWS).map(<[_]>::to_vec).collect());
         }
     }
-    Ok(others)
+    let parts = part.chunks(part.len().div_ceil(DIVISION));
+    Ok(parts.rev().map(<[_]>::to_vec).collect())
 }
 
 /// The robots with these ids, which no other transaction changes before this one ends. They are locked in the order of
@@ -240,6 +240,7 @@ async fn apply<B: Backend>(
     connection: &mut B,
     definition: &Definition,
     changes: &[Placed<'_>],
+    kind: Kind,
     deadline: Instant,
     results: &mut Results,
 ) -> QueryResult<()> {
@@ -253,22 +254,20 @@ async fn apply<B: Backend>(
     for (place, change) in changes {
         let id = change.id().filter(|_| are_distinct);
         match id.map(|id| (id, robots.get(&id), change.expected())) {
-            Some((id, None, _)) => results.add(*place, Err(Error::NotFound(id)))?,
+            Some((id, None, _)) => _ = results.insert(*place, Err(Error::NotFound(id))),
             Some((id, Some(robot), Some(expected))) if robot.revision() != expected => {
-                results.add(*place, Err(Error::Stale(id)))?;
+                results.insert(*place, Err(Error::Stale(id)));
             }
             _ => possible.push((*place, *change)),
         }
     }
+    check_results(results, kind)?;
     let runs = possible.chunk_by(|(_, one), (_, next)| {
         let have_one_kind = mem::discriminant(*one) == mem::discriminant(*next);
         have_one_kind && (are_distinct || one.id().is_none())
     });
-    let mut parts: Vec<_> = runs
-        .flat_map(|run| run.chunks(ROWS))
-        .map(<[_]>::to_vec)
-        .collect();
-    parts.reverse();
+    let parts = runs.flat_map(|run| run.chunks(ROWS)).rev();
+    let mut parts: Vec<_> = parts.map(<[_]>::to_vec).collect();
     while let Some(part) = parts.pop() {
         if Instant::now() > deadline {
             let message = "the changes of a batch take too long";
@@ -279,23 +278,13 @@ async fn apply<B: Backend>(
             Err(error) if is_taken(&error) => {
                 let rollback = "ROLLBACK TO SAVEPOINT before_part";
                 connection.batch(rollback).await?;
-                if let [(place, change)] = part[..] {
-                    let rejected = rejection(connection, definition, change, error).await?;
-                    results.add(place, rejected)?;
-                    continue;
-                }
-                let others = without_taken_names(connection, definition, &part, results).await?;
-                if others.len() == part.len() {
-                    let divided = part.chunks(part.len().div_ceil(DIVISION)).rev();
-                    parts.extend(divided.map(<[_]>::to_vec));
-                } else if !others.is_empty() {
-                    parts.push(others);
-                }
+                parts.extend(divide(connection, definition, &part, error, results).await?);
+                check_results(results, kind)?;
             }
-            stored => results.add_all(&part, stored?)?,
+            stored => add(results, &part, stored?),
         }
     }
-    Ok(())
+    check_results(results, kind)
 }
 
 /// Stores a change, or changes of a kind of locked robots by few statements.

@@ -12,7 +12,6 @@ use tokio_postgres::Client;
 use super::{
     migrations::{SEARCH_INDEX, TABLE_LOCK},
     pooler,
-    statements::update_all,
     url::PostgresUrl,
 };
 use crate::{
@@ -25,7 +24,6 @@ use crate::{
             kind::Kind,
         },
     },
-    model::{Definition, Robot, ValidChanges},
 };
 
 impl Backend for AsyncPgConnection {
@@ -100,14 +98,6 @@ impl Backend for AsyncPgConnection {
     /// Also waits for transactions that have only locked robots. With a weaker lock, they would then wait for the table,
     /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
     const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
-
-    async fn update_all(
-        &mut self,
-        definition: &Definition,
-        updates: &[(&Robot, &ValidChanges)],
-    ) -> QueryResult<usize> {
-        update_all(self, definition, updates).await
-    }
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server, database and role are.

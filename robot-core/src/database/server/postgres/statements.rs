@@ -188,56 +188,48 @@ impl Dialect for AsyncPgConnection {
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
     const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
-}
 
-/// Changes locked robots by one statement: their rows are what the changes make of the values that were read. Own values
-/// of other programs are kept.
-pub(super) async fn update_all(
-    connection: &mut AsyncPgConnection,
-    definition: &Definition,
-    updates: &[(&Robot, &ValidChanges)],
-) -> QueryResult<usize> {
-    #[derive(Serialize)]
-    struct Update<'a> {
-        #[serde(flatten)]
-        row: RobotRow<'a>,
-        /// Whether `own` is a patch of the present values, or replaces them.
-        merges: Option<bool>,
-    }
-    let changed = updates
-        .iter()
-        .map(|(robot, changes)| (*changes).clone().apply_to(robot));
-    let changed: Vec<_> = changed.collect();
-    let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
-        let (merges, own) = match changes.own(definition) {
-            OwnChange::None => (None, None),
-            OwnChange::Set(own) => (Some(false), own),
-            OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
-        };
-        let own = own.map(Cow::Owned);
-        let row = DraftRow {
-            own,
-            ..DraftRow::new(definition, robot.values())
-        };
-        Update {
-            row: RobotRow::new(robot, row),
-            merges,
+    /// By one statement: rows are what the changes make of the values that were read, except own values, of which those
+    /// of other programs are kept.
+    async fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> QueryResult<usize> {
+        #[derive(Serialize)]
+        struct Update<'a> {
+            #[serde(flatten)]
+            row: RobotRow<'a>,
+            /// Whether `own` is a patch of the present values, or replaces them.
+            merges: Option<bool>,
         }
-    });
-    let rows = json(&rows.collect::<Vec<_>>())?;
-    let (before, after) = AsyncPgConnection::merge(&[]);
-    let update = Fragment::new(format!(
-        "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
-           search_text = new.search_text, own_text = new.own_text,
-           own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
-         FROM json_to_recordset("
-    ));
-    let update = update.text(rows).sql(format!(
-        "::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id"
-    ));
-    connection
-        .change(by_definition::<AsyncPgConnection>(update, definition))
-        .await
+        let changed = updates
+            .iter()
+            .map(|(robot, changes)| (*changes).clone().apply_to(robot));
+        let changed: Vec<_> = changed.collect();
+        let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
+            let (merges, own) = match changes.own(definition) {
+                OwnChange::None => (None, None),
+                OwnChange::Set(own) => (Some(false), own),
+                OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+            };
+            let mut values = DraftRow::new(definition, robot.values());
+            values.own = own.map(Cow::Owned);
+            let row = RobotRow::new(robot, values);
+            Update { row, merges }
+        });
+        let rows = json(&rows.collect::<Vec<_>>())?;
+        let (before, after) = Self::merge(&[]);
+        let update = Fragment::new(format!(
+            "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
+               search_text = new.search_text, own_text = new.own_text,
+               own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
+             FROM json_to_recordset("
+        ));
+        let columns = format!("::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id");
+        let update = update.text(rows).sql(columns);
+        self.change(by_definition::<Self>(update, definition)).await
+    }
 }
 
 /// The condition that a search text may contain a folded text.
