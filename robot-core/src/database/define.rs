@@ -215,11 +215,9 @@ pub(super) async fn store<C: Dialect>(
     let dropped = dropped_at_once(redefinition, present);
     rewrite::begin(connection, redefinition, present, dropped.is_empty()).await?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
-    let update = update
-        .number(revision.next().get())
-        .sql(", document = ")
-        .text(json(&definition)?);
-    let update = update.sql(" WHERE revision = ").number(revision.get());
+    let update = update.number(revision.next().get()).sql(", document = ");
+    let update = update.text(json(&definition)?).sql(" WHERE revision = ");
+    let update = update.number(revision.get());
     if connection.change(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
@@ -252,10 +250,8 @@ fn dropped_at_once(redefinition: &Redefinition, present: &Definition) -> Vec<Fie
 
 /// Drops the values of fields.
 async fn drop_values<C: Dialect>(connection: &mut C, fields: Vec<Field>) -> QueryResult<()> {
-    let names: Vec<_> = fields
-        .into_iter()
-        .map(|field| field.name().to_owned())
-        .collect();
+    let names = fields.iter().map(|field| field.name().to_owned());
+    let names: Vec<_> = names.collect();
     rewrite::drop_values(connection, &names, Fragment::new("1 = 1")).await
 }
 

@@ -41,10 +41,8 @@ async fn waiting<C: Dialect>(
     lock: &'static str,
 ) -> QueryResult<Option<(i64, String)>> {
     let query = Fragment::new("SELECT next_id, dropped FROM robots_rewrite WHERE id = 1").sql(lock);
-    Ok(connection
-        .pairs(query, &mut Room::of_robots(1), Ok)
-        .await?
-        .pop())
+    let mut pairs = connection.pairs(query, &mut Room::of_robots(1), Ok).await?;
+    Ok(pairs.pop())
 }
 
 /// The least id of the robots that wait; `None` if none does.
@@ -107,9 +105,8 @@ pub(super) async fn step<C: Dialect>(
     drop_values(connection, &names(&dropped), of_step()).await?;
     let with_own = of_step().sql(" AND robots.own IS NOT NULL ORDER BY robots.id");
     let query = select(ROBOT, Some(with_own)).sql(C::FOR_UPDATE);
-    let robots = connection
-        .robots(query, &mut Room::of_robots(usize::MAX))
-        .await?;
+    let room = &mut Room::of_robots(usize::MAX);
+    let robots = connection.robots(query, room).await?;
     set_search_texts(connection, definition, &robots).await?;
     let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
     connection.change(place).await?;

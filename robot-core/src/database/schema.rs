@@ -216,10 +216,8 @@ pub(super) type Group = (Option<String>, Option<i64>, i64);
 
 /// The number of all robots of groups.
 pub(super) fn total(groups: Vec<Group>) -> u64 {
-    groups
-        .into_iter()
-        .map(|(_, _, count)| count.unsigned_abs())
-        .sum()
+    let counts = groups.into_iter().map(|(_, _, count)| count);
+    counts.map(i64::unsigned_abs).sum()
 }
 
 /// The summary of groups by type and year.

@@ -50,10 +50,8 @@ pub(super) fn is_robot(id: RobotId, revision: Option<Revision>) -> Fragment<'sta
 /// The robot with this id.
 pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryResult<Option<Robot>> {
     let query = select(ROBOT, Some(is_robot(id, None)));
-    Ok(connection
-        .robots(query, &mut Room::of_robots(1))
-        .await?
-        .pop())
+    let mut robots = connection.robots(query, &mut Room::of_robots(1)).await?;
+    Ok(robots.pop())
 }
 
 /// The robot with this name; of several, the one with the lowest id. The sign keeps PostgreSQL from reading all robots in
@@ -61,10 +59,8 @@ pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryRes
 pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryResult<Option<Robot>> {
     let is_named = Fragment::new("robots.name = ").text(name);
     let query = select(ROBOT, Some(is_named)).sql(" ORDER BY +robots.id LIMIT 1");
-    Ok(connection
-        .robots(query, &mut Room::of_robots(1))
-        .await?
-        .pop())
+    let mut robots = connection.robots(query, &mut Room::of_robots(1)).await?;
+    Ok(robots.pop())
 }
 
 /// What a page consists of.
@@ -122,10 +118,8 @@ pub(super) async fn page<T: Item, C: Dialect>(
         }
         let of_part = part.condition::<C>(cursor).into_iter();
         let of_fields = conditions::<C>(filter, "");
-        let all = of_part
-            .chain(of_fields)
-            .chain(condition.clone())
-            .reduce(Fragment::and);
+        let all = of_part.chain(of_fields).chain(condition.clone());
+        let all = all.reduce(Fragment::and);
         let order = order::<C>(cursor.sort(), *part, prefix);
         let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
@@ -205,10 +199,8 @@ pub(super) async fn other_definition<C: Execute>(
 ) -> QueryResult<Option<(i64, String)>> {
     let query = "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
     let query = Fragment::new(query).number(revision);
-    Ok(connection
-        .pairs(query, &mut Room::of_robots(1), Ok)
-        .await?
-        .pop())
+    let mut pairs = connection.pairs(query, &mut Room::of_robots(1), Ok).await?;
+    Ok(pairs.pop())
 }
 
 /// The number of parts into which robots are divided if a unique value keeps them from being stored together. Fewer, and
@@ -222,9 +214,8 @@ pub(super) async fn unindexed<C: Execute>(
 ) -> QueryResult<Vec<Robot>> {
     let limited = Fragment::new(UNINDEXED).sql(" LIMIT ").number(limit);
     let query = select(ROBOT, Some(limited));
-    connection
-        .robots(query, &mut Room::of_robots(usize::MAX))
-        .await
+    let room = &mut Room::of_robots(usize::MAX);
+    connection.robots(query, room).await
 }
 
 /// The number of robots of a step of a change of all robots. Fewer, and all take longer; more, and changes of these robots
@@ -237,11 +228,8 @@ pub(super) async fn end_of_step<C: Execute>(
     after: i64,
 ) -> QueryResult<Option<i64>> {
     let ids = Fragment::new("SELECT coalesce(max(id), 0) FROM (SELECT id FROM robots WHERE id > ");
-    let ids = ids
-        .number(after)
-        .sql(" ORDER BY id LIMIT ")
-        .number(STEP)
-        .sql(") AS step");
+    let ids = ids.number(after).sql(" ORDER BY id LIMIT ");
+    let ids = ids.number(STEP).sql(") AS step");
     let end = connection.numbers(ids).await?.pop();
     Ok(end.filter(|end| *end > 0))
 }
@@ -263,10 +251,8 @@ pub(super) async fn update<C: Dialect>(
         OwnChange::Set(json) => update.sql(", own = ").text_or_null(json),
         OwnChange::Merge(patch, removed) => {
             let (before, after) = C::merge(&removed);
-            update
-                .sql(format!(", own = {before}"))
-                .text(patch)
-                .sql(after)
+            let update = update.sql(format!(", own = {before}"));
+            update.text(patch).sql(after)
         }
     };
     let update = update.sql(" WHERE ").then(condition);

@@ -40,10 +40,8 @@ impl<B: Backend> Work<B> for Lookups {
         }
         let numbers: Vec<_> = ids.iter().map(|id| id.get()).collect();
         let query = select(ROBOT, Some(has_id_of(&numbers)));
-        let robots = connection
-            .robots(query, &mut Room::of_robots(ids.len()))
-            .await?
-            .into_iter();
+        let room = &mut Room::of_robots(ids.len());
+        let robots = connection.robots(query, room).await?.into_iter();
         let robots: HashMap<_, _> = robots.map(|robot| (robot.id(), robot)).collect();
         Ok(ids.iter().map(|id| Ok(robots.get(id).cloned())).collect())
     }

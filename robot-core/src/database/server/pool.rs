@@ -200,9 +200,8 @@ impl<B: Backend> Pool<B> {
                 Err(Failure(fault, _)) if fault >= repeated && attempts < attempts_limit => {}
                 result => return result,
             }
-            self.metrics
-                .retries
-                .increment(items.try_into().unwrap_or(u64::MAX));
+            let retried = items.try_into().unwrap_or(u64::MAX);
+            self.metrics.retries.increment(retried);
             // Others that wait come before.
             drop(permits);
             sleep(pause(attempts)).await;

@@ -106,20 +106,17 @@ impl Dialect for AsyncMysqlConnection {
         let missing: Vec<_> = missing.collect();
         for index in &missing {
             let column = index.column();
-            let sql_type = match index.field.kind() {
-                Kind::Integer { .. } => "BIGINT".to_owned(),
-                Kind::Number { .. } => "DOUBLE".to_owned(),
-                _ => format!("VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE}"),
+            let value = own_value(index.field, "NEW.own");
+            let (sql_type, value) = match index.field.kind() {
+                Kind::Integer { .. } => ("BIGINT".to_owned(), value),
+                Kind::Number { .. } => ("DOUBLE".to_owned(), value),
+                _ => (
+                    format!("VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE}"),
+                    format!("LEFT({value}, {INDEXED_LENGTH})"),
+                ),
             };
             let add = format!("ALTER TABLE robots ADD COLUMN {column} {sql_type}");
             batch_patiently(self, &add).await?;
-            let value = match index.field.kind() {
-                Kind::Integer { .. } | Kind::Number { .. } => own_value(index.field, "NEW.own"),
-                _ => format!(
-                    "LEFT({}, {INDEXED_LENGTH})",
-                    own_value(index.field, "NEW.own")
-                ),
-            };
             for event in EVENTS {
                 let trigger = trigger(event, &column);
                 // A number that the column cannot have is none.
@@ -259,9 +256,8 @@ async fn assigned_ids(
     }
     // The first id. The ids of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    let ids = connection
-        .pairs(Fragment::new(ids), &mut Room::of_robots(1), Ok)
-        .await;
+    let room = &mut Room::of_robots(1);
+    let ids = connection.pairs(Fragment::new(ids), room, Ok).await;
     // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
     let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
     let (first, distance) = ids.unwrap_or_default();
