@@ -82,7 +82,9 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
     };
     let (passed, robots) = (report.is_passed(), json!(report.robots));
     let (harmless, unused) = (json!(report.harmless), json!(report.unused));
-    let after = format!(",\"harmless\":{harmless},\"unused\":{unused},\"passed\":{passed},\"robots\":{robots}}}");
+    let after = format!(
+        ",\"harmless\":{harmless},\"unused\":{unused},\"passed\":{passed},\"robots\":{robots}}}"
+    );
     // The result is one object.
     let format = match format {
         Format::Ndjson => Format::Json,
@@ -107,7 +109,11 @@ fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
         writeln!(output, "{}", printable(&line))?;
     }
     if !report.unused.is_empty() {
-        writeln!(output, "Fields without a value: {}", report.unused.join(", "))?;
+        writeln!(
+            output,
+            "Fields without a value: {}",
+            report.unused.join(", ")
+        )?;
     }
     let checks = report.findings.iter();
     let failed = checks.filter(|(_, findings)| !findings.is_empty()).count();

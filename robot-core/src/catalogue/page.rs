@@ -65,8 +65,6 @@ impl<T> Page<T> {
 pub(crate) struct Room {
     pub(crate) robots: usize,
     pub(crate) bytes: usize,
-    /// Whether own values may be so long that a query for all robots of the page has to limit their bytes.
-    pub(crate) has_own_values: bool,
 }
 
 impl Room {
@@ -75,7 +73,6 @@ impl Room {
         Self {
             robots,
             bytes: usize::MAX,
-            has_own_values: false,
         }
     }
 
@@ -113,7 +110,6 @@ impl PageRequest<'_> {
         Room {
             robots: self.limit,
             bytes: self.max_bytes,
-            has_own_values: false,
         }
     }
 

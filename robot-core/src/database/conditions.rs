@@ -56,11 +56,8 @@ pub(super) fn of_field<C: Dialect>(
     if !filter.any_of.is_empty() {
         // No value contains NUL, which PostgreSQL does not accept.
         let has_nul = |value: &Value<'_>| matches!(value, Value::Text(text) if text.contains('\0'));
-        let values = filter
-            .any_of
-            .iter()
-            .flatten()
-            .filter(|value| !has_nul(value));
+        let values = filter.any_of.iter().flatten();
+        let values = values.filter(|value| !has_nul(value));
         let none = Fragment::new(format!("{sql} IS NULL"));
         let is_none = filter.any_of.contains(&None).then_some(none);
         // Not by OR, whose nesting SQLite limits.
@@ -166,29 +163,15 @@ pub(super) fn order<C: Dialect>(sort: Sort, part: Part, prefix: &str) -> String 
     }
 }
 
-/// The condition that the id of a robot is one of these.
-pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
-    is_one_of("robots.id IN (", ids, Fragment::number)
-}
-
-/// The condition that the name of a robot is one of these.
-pub(super) fn has_name_of<'a>(names: &[&'a str]) -> Fragment<'a> {
-    is_one_of("robots.name IN (", names, Fragment::text)
-}
-
-/// The condition that a value is in a list. The last element is repeated up to a power of two: statements are
+/// The condition that the id of a robot is one of these. The last one is repeated up to a power of two: statements are
 /// prepared once for each length.
-fn is_one_of<'a, T: Copy>(
-    start: &'static str,
-    values: &[T],
-    append: fn(Fragment<'a>, T) -> Fragment<'a>,
-) -> Fragment<'a> {
-    let repeated = values.last().into_iter().cycle();
-    let padded = values.iter().chain(repeated);
-    let padded = padded.take(values.len().next_power_of_two()).enumerate();
-    let list = padded.fold(Fragment::new(start), |list, (index, value)| {
+pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
+    let repeated = ids.last().into_iter().cycle();
+    let padded = ids.iter().chain(repeated);
+    let padded = padded.take(ids.len().next_power_of_two()).enumerate();
+    let list = padded.fold(Fragment::new("robots.id IN ("), |list, (index, id)| {
         let list = if index > 0 { list.sql(", ") } else { list };
-        append(list, *value)
+        list.number(*id)
     });
     list.sql(")")
 }

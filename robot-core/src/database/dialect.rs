@@ -4,7 +4,11 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::{define::Index, execute::Execute, fragment::Fragment, rewrite::Rewritten};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use super::statements::{is_robot, update};
+use super::{define::Index, execute::Execute, fragment::Fragment};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use crate::model::ValidChanges;
 use crate::model::{Definition, Field, Robot, ValidDraft};
 
 /// The statements that differ between backends.
@@ -14,16 +18,9 @@ pub(super) trait Dialect: Execute {
     /// entries.
     const READS_LAZILY: bool = false;
 
-    /// The SQL before and after a JSON merge patch, which applies it to the own values. Without any, they are
-    /// NULL.
-    const MERGE: (&str, &str);
-
-    /// As [`MERGE`](Self::MERGE), for a patch that removes these values.
-    fn merge(removed: &[&str]) -> (String, &'static str) {
-        let _ = removed;
-        let (before, after) = Self::MERGE;
-        (before.to_owned(), after)
-    }
+    /// The SQL before and after a JSON merge patch that removes these values, which applies it to the own values. Without
+    /// any, they are NULL.
+    fn merge(removed: &[&str]) -> (String, &'static str);
 
     /// The SQL of a value as a text.
     fn as_text(sql: &str) -> String {
@@ -31,12 +28,11 @@ pub(super) trait Dialect: Execute {
     }
 
     /// The condition that a field, whose SQL this is, has a value.
-    fn has_value(sql: &str, field: Field) -> String {
-        let _ = field;
+    fn has_value(sql: &str, _: Field) -> String {
         format!("{sql} IS NOT NULL")
     }
 
-    /// Makes a SELECT lock its rows, and read their present state.
+    /// Makes a SELECT lock its rows, and read their present state; empty if one transaction at a time writes.
     const FOR_UPDATE: &str = "";
 
     /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
@@ -53,19 +49,12 @@ pub(super) trait Dialect: Execute {
         Self::own_value(field)
     }
 
-    /// The condition that the definition of the database is this one, until the transaction of a statement that
-    /// changes rows ends. Not needed where a transaction has read the definition, and no other one can write.
-    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
-        let _ = definition;
-        None
-    }
+    /// The SQL before and after the JSON of the search texts, which stores those of robots that still have their
+    /// revision. The comment `/*own*/` is where [`SET_OWN`](Self::SET_OWN) may be.
+    const SET_SEARCH_TEXTS: (&str, &str);
 
-    /// Stores what searches compare of robots that still have their revision, and their own values, by one statement.
-    fn rewrite(
-        &mut self,
-        definition: &Definition,
-        rows: &[Rewritten<'_>],
-    ) -> impl Future<Output = QueryResult<()>> + Send;
+    /// The SQL that stores the own values, too.
+    const SET_OWN: &str;
 
     /// A query for the names of the columns of the table.
     const COLUMNS: &str;
@@ -81,19 +70,30 @@ pub(super) trait Dialect: Execute {
     fn create_indexes(&mut self, indexes: &[Index])
     -> impl Future<Output = QueryResult<()>> + Send;
 
-    /// Executes a statement that changes the table, and needs it for itself for a moment.
-    fn change_table(&mut self, statement: &str) -> impl Future<Output = QueryResult<()>> + Send {
-        self.batch(statement)
-    }
-
     fn drop_index(name: &str) -> String;
 
-    /// Inserts a robot, and returns its id.
+    /// Inserts robots, on database servers by one statement, and returns their ids.
     fn insert(
         &mut self,
         definition: &Definition,
-        draft: &ValidDraft,
-    ) -> impl Future<Output = QueryResult<i64>> + Send;
+        drafts: &[&ValidDraft],
+    ) -> impl Future<Output = QueryResult<Vec<i64>>> + Send;
+
+    /// Changes locked robots, and returns the number of those that it has changed.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> impl Future<Output = QueryResult<usize>> + Send {
+        async move {
+            let mut rows = 0;
+            for (robot, changes) in updates {
+                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
+            }
+            Ok(rows)
+        }
+    }
 
     /// The function that returns the number of characters of a text.
     const LENGTH: &str = "length";
@@ -132,7 +132,5 @@ pub(super) trait Dialect: Execute {
 
     /// Keeps other transactions from assigning ids until this one ends, if
     /// [`raise_last_id`](Self::raise_last_id) needs that.
-    fn lock_ids(&mut self) -> impl Future<Output = QueryResult<()>> + Send {
-        async { Ok(()) }
-    }
+    const LOCK_IDS: Option<&str> = None;
 }

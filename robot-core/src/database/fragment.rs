@@ -15,7 +15,7 @@ use diesel::{
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     result::Error as DieselError,
     serialize::ToSql,
-    sql_types::{BigInt, HasSqlType, Text},
+    sql_types::{BigInt, HasSqlType, Nullable, Text},
 };
 use serde::Serialize;
 
@@ -40,6 +40,7 @@ enum Part<'a> {
     Sql(Cow<'static, str>),
     Text(Cow<'a, str>),
     Number(i64),
+    Null,
 }
 
 impl<'a> Fragment<'a> {
@@ -55,6 +56,14 @@ impl<'a> Fragment<'a> {
     /// Appends a text as a value.
     pub(super) fn text(self, text: impl Into<Cow<'a, str>>) -> Self {
         self.with(Part::Text(text.into()))
+    }
+
+    /// Appends a text, or NULL, as a value.
+    pub(super) fn text_or_null(self, text: Option<impl Into<Cow<'a, str>>>) -> Self {
+        match text {
+            Some(text) => self.text(text),
+            None => self.with(Part::Null),
+        }
     }
 
     /// Appends a number as a value.
@@ -97,7 +106,7 @@ impl<'a> Fragment<'a> {
         for part in &self.parts {
             match part {
                 Part::Sql(sql) => sql.hash(&mut hasher),
-                Part::Text(_) | Part::Number(_) => mem::discriminant(part).hash(&mut hasher),
+                _ => mem::discriminant(part).hash(&mut hasher),
             }
         }
         let (hash, mut kept) = (hasher.finish(), lock(&KEPT));
@@ -114,12 +123,7 @@ impl<'a> Fragment<'a> {
     }
 
     fn joined(self, operator: &'static str, other: Self) -> Self {
-        let mut joined = Self::new("(");
-        joined.is_cached = self.is_cached && other.is_cached;
-        joined.parts.extend(self.parts);
-        joined = joined.sql(operator);
-        joined.parts.extend(other.parts);
-        joined.sql(")")
+        Self::new("(").then(self).sql(operator).then(other).sql(")")
     }
 }
 
@@ -138,6 +142,7 @@ where
                 Part::Sql(sql) => pass.push_sql(sql),
                 Part::Text(text) => pass.push_bind_param::<Text, str>(text)?,
                 Part::Number(number) => pass.push_bind_param::<BigInt, _>(number)?,
+                Part::Null => pass.push_bind_param::<Nullable<Text>, _>(&None::<&'static str>)?,
             }
         }
         Ok(())

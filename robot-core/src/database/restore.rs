@@ -1,14 +1,11 @@
 //! Insertion of rows with the ids that they have, and the last id, which new ids are greater than.
 
-use diesel::{
-    QueryResult,
-    result::{DatabaseErrorKind, Error as DieselError},
-};
+use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
     dialect::Dialect,
-    errors::{taken, wrap},
-    statements::{exists, last_id, taken_fields},
+    errors::{is_taken, taken, wrap},
+    statements::{DIVISION, exists, last_id, taken_fields},
 };
 use crate::{
     catalogue::Restoration,
@@ -26,11 +23,25 @@ pub(super) async fn restore<C: Dialect>(
 ) -> QueryResult<()> {
     let last = restoration.last_id().map_or(0, RobotId::get);
     let raises_last = last > last_id(connection).await?;
-    if raises_last {
-        connection.lock_ids().await?;
+    if let Some(lock) = C::LOCK_IDS.filter(|_| raises_last) {
+        connection.batch(lock).await?;
     }
-    for robots in restoration.robots().chunks(ROWS) {
-        insert(connection, definition, robots).await?;
+    let mut parts: Vec<_> = restoration.robots().chunks(ROWS).rev().collect();
+    while let Some(robots) = parts.pop() {
+        connection.batch("SAVEPOINT before_rows").await?;
+        match (connection.insert_robots(definition, robots).await, robots) {
+            (Ok(()), _) => connection.batch("RELEASE SAVEPOINT before_rows").await?,
+            (Err(error), _) if !is_taken(&error) => return Err(error),
+            (Err(error), [robot]) => {
+                return Err(conflict(connection, definition, robot, error).await?);
+            }
+            // Smaller parts find out which one.
+            (Err(_), _) => {
+                let rollback = "ROLLBACK TO SAVEPOINT before_rows";
+                connection.batch(rollback).await?;
+                parts.extend(robots.chunks(robots.len().div_ceil(DIVISION)).rev());
+            }
+        }
     }
     // Last, because a sequence keeps its new value if the transaction fails.
     if raises_last && last > last_id(connection).await? {
@@ -39,51 +50,26 @@ pub(super) async fn restore<C: Dialect>(
     Ok(())
 }
 
-/// Inserts rows by one statement. If an id or a name is taken, retries row by row to find which.
-async fn insert<C: Dialect>(
-    connection: &mut C,
-    definition: &Definition,
-    robots: &[Robot],
-) -> QueryResult<()> {
-    connection.batch("SAVEPOINT before_rows").await?;
-    match connection.insert_robots(definition, robots).await {
-        Ok(()) => {}
-        Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            connection
-                .batch("ROLLBACK TO SAVEPOINT before_rows")
-                .await?;
-            for robot in robots {
-                insert_one(connection, definition, robot).await?;
-            }
-        }
-        Err(error) => return Err(error),
-    }
-    connection.batch("RELEASE SAVEPOINT before_rows").await
-}
-
-/// Inserts a row. If its id and its name are taken, the error is that of the id: a server may check either
-/// first, and the order changes when an index is created again.
-async fn insert_one<C: Dialect>(
+/// The error of a row whose id or unique value is taken. If its id and its name are taken, it is that of the id: a server
+/// may check either first, and the order changes when an index is created again.
+async fn conflict<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     robot: &Robot,
-) -> QueryResult<()> {
-    connection.batch("SAVEPOINT before_row").await?;
-    let inserted = connection.insert_robots(definition, std::slice::from_ref(robot));
-    if let Err(error) = inserted.await {
-        let violation = taken(&error).ok_or(error)?;
-        connection.batch("ROLLBACK TO SAVEPOINT before_row").await?;
-        let violation = if exists(connection, robot.id()).await? {
-            Violation::ID_TAKEN
-        } else {
-            let value = |field| robot.value_of(field);
-            let taken = taken_fields(connection, definition, value, None).await?;
-            let first = taken.first().map(|field| Violation::taken(field.name()));
-            first.unwrap_or(violation)
-        };
-        return Err(wrap(Restoration::conflict(robot, violation)));
-    }
-    connection.batch("RELEASE SAVEPOINT before_row").await
+    error: DieselError,
+) -> QueryResult<DieselError> {
+    let violation = taken(&error).ok_or(error)?;
+    let rollback = "ROLLBACK TO SAVEPOINT before_rows";
+    connection.batch(rollback).await?;
+    let violation = if exists(connection, robot.id()).await? {
+        Violation::ID_TAKEN
+    } else {
+        let value = |field| robot.value_of(field);
+        let taken = taken_fields(connection, definition, value, None).await?;
+        let first = taken.first().map(|field| Violation::taken(field.name()));
+        first.unwrap_or(violation)
+    };
+    Ok(wrap(Restoration::conflict(robot, violation)))
 }
 
 #[cfg(test)]

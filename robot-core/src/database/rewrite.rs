@@ -3,53 +3,47 @@
 //! table `robots_rewrite` has the place of the next step, so that each process can continue. Until then, the values of
 //! removed fields are in no response, and searches compare the robots that wait.
 
-use std::borrow::Cow;
-
 use diesel::QueryResult;
-use serde::Serialize;
 
 use super::{
     dialect::Dialect,
     fragment::{Fragment, json},
-    schema::{ROBOT, own_text},
-    statements::{end_of_step, select},
+    schema::{DraftRow, ROBOT, RobotRow},
+    statements::{by_definition, check_current, end_of_step, select},
 };
 use crate::{
     catalogue::{Redefinition, Room},
-    model::{Definition, Field, Robot, fold},
+    model::{Definition, Field, Robot},
 };
 
-/// What is written of a robot, if it still has the revision.
-#[derive(Serialize)]
-pub(super) struct Rewritten<'a> {
-    id: i64,
-    revision: i64,
-    search_text: Cow<'a, str>,
-    own_text: Option<String>,
-    /// The JSON of the own values; `None` if they stay.
-    own: Option<String>,
+/// Stores what searches compare of robots that still have their revision, by one statement.
+pub(super) async fn set_search_texts<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    robots: &[Robot],
+) -> QueryResult<()> {
+    let rows = robots.iter().map(|robot| {
+        let row = DraftRow::new(definition, robot.values());
+        RobotRow::new(robot, DraftRow { own: None, ..row })
+    });
+    write(connection, definition, &rows.collect::<Vec<_>>(), "").await
 }
 
-impl<'a> Rewritten<'a> {
-    /// What searches compare.
-    pub(super) fn search_texts(definition: &Definition, robot: &'a Robot) -> Self {
-        Self {
-            id: robot.id().get(),
-            revision: robot.revision().get(),
-            search_text: fold(robot.name()),
-            own_text: own_text(definition, |field| robot.value_of(field)),
-            own: None,
-        }
+/// Stores the search texts of rows, with SQL that stores their own values or none.
+async fn write<C: Dialect>(
+    connection: &mut C,
+    definition: &Definition,
+    rows: &[RobotRow<'_>],
+    set_own: &str,
+) -> QueryResult<()> {
+    let (before, after) = C::SET_SEARCH_TEXTS;
+    let [before, after] = [before, after].map(|sql| sql.replace("/*own*/", set_own));
+    let update = Fragment::new(before).text(json(&rows)?);
+    let update = by_definition::<C>(update.sql(after), definition);
+    if connection.change(update).await? == 0 {
+        check_current(connection, definition).await?;
     }
-}
-
-/// The SQL that changes the own values, if rows have some.
-pub(super) fn if_own<'a>(rows: &[Rewritten<'_>], sql: &'a str) -> &'a str {
-    if rows.iter().any(|row| row.own.is_some()) {
-        sql
-    } else {
-        ""
-    }
+    Ok(())
 }
 
 /// The number of robots that are converted together. Higher, and they take more memory; lower, and there are more
@@ -62,10 +56,8 @@ async fn waiting<C: Dialect>(
     lock: &'static str,
 ) -> QueryResult<Option<(i64, String)>> {
     let query = Fragment::new("SELECT next_id, dropped FROM robots_rewrite WHERE id = 1").sql(lock);
-    Ok(connection
-        .pairs(query, &mut Room::of_robots(1), Ok)
-        .await?
-        .pop())
+    let mut pairs = connection.pairs(query, &mut Room::of_robots(1), Ok).await?;
+    Ok(pairs.pop())
 }
 
 /// The least id of the robots that wait; `None` if none does.
@@ -127,15 +119,9 @@ pub(super) async fn step<C: Dialect>(
     drop_values(connection, &names(&dropped), of_step()).await?;
     let with_own = of_step().sql(" AND robots.own IS NOT NULL ORDER BY robots.id");
     let query = select(ROBOT, Some(with_own)).sql(C::FOR_UPDATE);
-    let robots = connection
-        .robots(query, &mut Room::of_robots(usize::MAX))
-        .await?;
-    let texts = robots
-        .iter()
-        .map(|robot| Rewritten::search_texts(definition, robot));
-    connection
-        .rewrite(definition, &texts.collect::<Vec<_>>())
-        .await?;
+    let room = &mut Room::of_robots(usize::MAX);
+    let robots = connection.robots(query, room).await?;
+    set_search_texts(connection, definition, &robots).await?;
     let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
     connection.change(place).await?;
     Ok(true)
@@ -182,25 +168,20 @@ pub(super) async fn convert<C: Dialect>(
             .iter()
             .map(|robot| (robot, Redefinition::conversion(fields, robot)));
         let changes = changes.filter(|(_, changes)| !changes.is_empty());
-        let converted: Vec<_> = changes
-            .map(|(robot, changes)| changes.apply_to(robot))
-            .collect();
-        let rows = converted.iter().map(|robot| {
-            let mut row = Rewritten::search_texts(definition, robot);
-            // Of the robot before.
-            row.revision -= 1;
-            row.own = Some(
-                robot
-                    .values()
-                    .own()
-                    .to_json(definition)
-                    .unwrap_or_else(|| "{}".to_owned()),
-            );
-            row
+        let converted = changes.map(|(robot, changes)| (robot, changes.apply_to(robot)));
+        let converted: Vec<_> = converted.collect();
+        // With the revision before.
+        let rows = converted.iter().map(|(robot, converted)| {
+            RobotRow::new(robot, DraftRow::new(definition, converted.values()))
         });
-        let rows: Vec<_> = rows.collect();
-        if !rows.is_empty() {
-            connection.rewrite(definition, &rows).await?;
+        if !converted.is_empty() {
+            write(
+                connection,
+                definition,
+                &rows.collect::<Vec<_>>(),
+                C::SET_OWN,
+            )
+            .await?;
         }
     }
 }

@@ -119,18 +119,6 @@ pub(super) struct RobotRow<'a> {
     values: DraftRow<'a>,
 }
 
-/// The columns that change.
-#[derive(Serialize)]
-#[expect(clippy::option_option, reason = "the inner one is NULL")]
-pub(super) struct ChangedColumns<'a> {
-    name: Option<&'a str>,
-    #[serde(rename = "type")]
-    robot_type: Option<Option<&'a str>>,
-    year: Option<Option<i64>>,
-    search_text: Option<Option<Cow<'a, str>>>,
-    pub(super) own_text: Option<Option<String>>,
-}
-
 impl<'a> DraftRow<'a> {
     pub(super) fn new(definition: &Definition, draft: &'a ValidDraft) -> Self {
         Self {
@@ -163,62 +151,42 @@ impl<'a> RobotRow<'a> {
     }
 }
 
-impl<'a> ChangedColumns<'a> {
-    /// If what searches compare is not known, they compare the robot until it is added to the search index.
-    pub(super) fn new(definition: &Definition, changes: &'a ValidChanges) -> Self {
-        let searched = definition.own().filter(|field| field.is_searched());
-        let searched: Vec<_> = searched.collect();
-        let is_changed = |field: &Field| changes.removes(*field) || changes.value(*field).is_some();
-        let (search_text, own_text) = match changes.name() {
-            Some(name) if changes.replaces_own() => {
-                let own_text = own_text(definition, |field| changes.value(field));
-                (Some(Some(fold(name))), Some(own_text))
-            }
-            // The name may be that of a robot whose own texts are not indexed yet.
-            Some(_) if !searched.is_empty() => (Some(None), Some(None)),
-            _ if searched.iter().any(is_changed) => (Some(None), Some(None)),
-            name => (name.map(|name| Some(fold(name))), None),
-        };
-        Self {
-            name: changes.name(),
-            robot_type: changes
-                .robot_type()
-                .map(Some)
-                .or(changes.removes(Field::TYPE).then_some(None)),
-            year: changes
-                .year()
-                .map(Some)
-                .or(changes.removes(Field::YEAR).then_some(None)),
-            search_text,
-            own_text,
+/// Appends the assignments of the columns that change to a statement. If what searches compare is not known, they compare
+/// the robot until it is added to the search index.
+pub(super) fn assign<'a>(
+    mut update: Fragment<'a>,
+    definition: &Definition,
+    changes: &'a ValidChanges,
+) -> Fragment<'a> {
+    let searched = definition.own().filter(|field| field.is_searched());
+    let searched: Vec<_> = searched.collect();
+    let is_changed = |field: Field| changes.removes(field) || changes.value(field).is_some();
+    let (search_text, own_text) = match changes.name() {
+        Some(name) if changes.replaces_own() => {
+            let own_text = own_text(definition, |field| changes.value(field));
+            (Some(Some(fold(name))), Some(own_text))
+        }
+        // The name may be that of a robot whose own texts are not indexed yet.
+        Some(_) if !searched.is_empty() => (Some(None), Some(None)),
+        _ if searched.iter().any(|field| is_changed(*field)) => (Some(None), Some(None)),
+        name => (name.map(|name| Some(fold(name))), None),
+    };
+    let robot_type = changes.robot_type().map(Cow::from);
+    let texts = [
+        ("name", changes.name().map(|name| Some(name.into()))),
+        ("type", is_changed(Field::TYPE).then_some(robot_type)),
+        ("search_text", search_text),
+        ("own_text", own_text.map(|text| text.map(Cow::from))),
+    ];
+    for (column, value) in texts {
+        if let Some(text) = value {
+            update = update.sql(format!(", {column} = ")).text_or_null(text);
         }
     }
-
-    /// Appends their assignments to a statement.
-    pub(super) fn assign(self, mut update: Fragment<'a>) -> Fragment<'a> {
-        let texts = [
-            ("name", self.name.map(|name| Some(name.into()))),
-            ("type", self.robot_type.map(|text| text.map(Cow::from))),
-            ("search_text", self.search_text),
-            ("own_text", self.own_text.map(|text| text.map(Cow::from))),
-        ];
-        for (column, value) in texts {
-            update = match value {
-                None => update,
-                Some(None) => update.sql(format!(", {column} = NULL")),
-                Some(Some(text)) => update.sql(format!(", {column} = ")).text(text),
-            };
-        }
-        match self.year {
-            None => update,
-            Some(None) => update.sql(", year = NULL"),
-            Some(Some(year)) => update.sql(", year = ").number(year),
-        }
-    }
-
-    /// Whether a value is removed.
-    pub(super) fn has_null(&self) -> bool {
-        self.robot_type == Some(None) || self.year == Some(None) || self.search_text == Some(None)
+    match changes.year() {
+        Some(year) => update.sql(", year = ").number(year),
+        None if changes.removes(Field::YEAR) => update.sql(", year = NULL"),
+        None => update,
     }
 }
 
@@ -248,10 +216,8 @@ pub(super) type Group = (Option<String>, Option<i64>, i64);
 
 /// The number of all robots of groups.
 pub(super) fn total(groups: Vec<Group>) -> u64 {
-    groups
-        .into_iter()
-        .map(|(_, _, count)| count.unsigned_abs())
-        .sum()
+    let counts = groups.into_iter().map(|(_, _, count)| count);
+    counts.map(i64::unsigned_abs).sum()
 }
 
 /// The summary of groups by type and year.

@@ -25,9 +25,8 @@ pub(super) struct TextSearch<'a> {
     /// The text that names contain; empty if all do.
     text: Cow<'a, str>,
     filter: &'a Filter,
-    /// The ids of the robots without a search text that meet the condition; `None` if names are compared as
-    /// they are, and there are no words.
-    unindexed: Option<Vec<i64>>,
+    /// The ids of the robots that meet the condition, and of which the search index has nothing that is up to date.
+    pub(super) unindexed: Vec<i64>,
     /// The least id of the robots whose search texts may be those of an earlier definition.
     outdated_from: Option<i64>,
 }
@@ -43,19 +42,18 @@ impl<'a> TextSearch<'a> {
         if text.is_empty() && filter.words().is_empty() {
             return Ok(None);
         }
-        let (mut unindexed, mut outdated_from) = (None, None);
+        let (mut unindexed, mut outdated_from) = (Vec::new(), None);
         if is_folded(filter) {
             // Only words are compared with the texts of fields.
             if !filter.words().is_empty() {
                 outdated_from = rewrite::next(connection).await?;
             }
-            let mut ids = matching(connection, filter, Fragment::new(UNINDEXED)).await?;
+            unindexed = matching(connection, filter, Fragment::new(UNINDEXED)).await?;
             if let Some(first) = outdated_from {
                 let is_outdated = Fragment::new("robots.search_text IS NOT NULL AND robots.id >= ");
                 let is_outdated = is_outdated.number(first);
-                ids.extend(matching(connection, filter, is_outdated).await?);
+                unindexed.extend(matching(connection, filter, is_outdated).await?);
             }
-            unindexed = Some(ids);
         }
         Ok(Some(Self {
             text,
@@ -63,11 +61,6 @@ impl<'a> TextSearch<'a> {
             unindexed,
             outdated_from,
         }))
-    }
-
-    /// The ids of the robots that meet the condition, and of which the search index has nothing that is up to date.
-    pub(super) fn unindexed(&self) -> &[i64] {
-        self.unindexed.as_deref().unwrap_or_default()
     }
 
     /// A folded text that the search index has for every robot that meets the condition.
@@ -98,7 +91,7 @@ impl<'a> TextSearch<'a> {
             Some(first) => condition.and(Fragment::new("robots.id < ").number(first)),
             None => condition,
         };
-        match self.unindexed() {
+        match &self.unindexed[..] {
             [] => condition,
             ids => condition.or(has_id(ids)),
         }
@@ -112,15 +105,13 @@ async fn matching<C: Dialect>(
     filter: &Filter,
     condition: Fragment<'_>,
 ) -> QueryResult<Vec<i64>> {
-    let all = connection
-        .numbers(select("robots.id", Some(condition)))
-        .await?;
+    let ids = select("robots.id", Some(condition));
+    let all = connection.numbers(ids).await?;
     let (matcher, mut ids) = (filter.matcher(), Vec::new());
     for page in all.chunks(PAGE) {
         let query = select(ROBOT, Some(has_id_of(page)));
-        let robots = connection
-            .robots(query, &mut Room::of_robots(usize::MAX))
-            .await?;
+        let room = &mut Room::of_robots(usize::MAX);
+        let robots = connection.robots(query, room).await?;
         let matching = robots.iter().filter(|robot| matcher.matches(robot));
         ids.extend(matching.map(|robot| robot.id().get()));
     }

@@ -10,10 +10,10 @@ use super::{
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
-    schema::{COLUMNS, ChangedColumns, ENTRY, Group, ROBOT, assigned, entry},
+    schema::{COLUMNS, ENTRY, Group, ROBOT, assign, assigned, entry},
 };
 use crate::{
-    catalogue::{Change, Error, Filter, PageRequest, Result, Room, Sort},
+    catalogue::{Change, Error, Filter, PageRequest, Result, Room},
     model::{
         Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value,
         Violation, Violations,
@@ -50,10 +50,8 @@ pub(super) fn is_robot(id: RobotId, revision: Option<Revision>) -> Fragment<'sta
 /// The robot with this id.
 pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryResult<Option<Robot>> {
     let query = select(ROBOT, Some(is_robot(id, None)));
-    Ok(connection
-        .robots(query, &mut Room::of_robots(1))
-        .await?
-        .pop())
+    let mut robots = connection.robots(query, &mut Room::of_robots(1)).await?;
+    Ok(robots.pop())
 }
 
 /// The robot with this name; of several, the one with the lowest id. The sign keeps PostgreSQL from reading all robots in
@@ -61,10 +59,8 @@ pub(super) async fn get<C: Execute>(connection: &mut C, id: RobotId) -> QueryRes
 pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryResult<Option<Robot>> {
     let is_named = Fragment::new("robots.name = ").text(name);
     let query = select(ROBOT, Some(is_named)).sql(" ORDER BY +robots.id LIMIT 1");
-    Ok(connection
-        .robots(query, &mut Room::of_robots(1))
-        .await?
-        .pop())
+    let mut robots = connection.robots(query, &mut Room::of_robots(1)).await?;
+    Ok(robots.pop())
 }
 
 /// What a page consists of.
@@ -106,18 +102,8 @@ impl Item for Entry {
 }
 
 /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
-/// one, replaces it, and `room` replaces its limits.
+/// one, replaces it, and `room` replaces its limits. `prefix` is put before the value in the order.
 pub(super) async fn page<T: Item, C: Dialect>(
-    connection: &mut C,
-    request: PageRequest<'_>,
-    condition: Option<Fragment<'_>>,
-    room: &mut Room,
-) -> QueryResult<Vec<T>> {
-    page_ordered(connection, request, condition, room, "").await
-}
-
-/// As [`page`], with SQL before the value in the order.
-pub(super) async fn page_ordered<T: Item, C: Dialect>(
     connection: &mut C,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
@@ -132,45 +118,18 @@ pub(super) async fn page_ordered<T: Item, C: Dialect>(
         }
         let of_part = part.condition::<C>(cursor).into_iter();
         let of_fields = conditions::<C>(filter, "");
-        let all = of_part
-            .chain(of_fields)
-            .chain(condition.clone())
-            .reduce(Fragment::and);
+        let all = of_part.chain(of_fields).chain(condition.clone());
+        let all = all.reduce(Fragment::and);
         let order = order::<C>(cursor.sort(), *part, prefix);
-        let columns = if room.has_own_values {
-            let place = expression::<C>(cursor.sort().field);
-            format!("{ROBOT}, {place} AS place").into()
-        } else {
-            Cow::Borrowed(T::COLUMNS)
-        };
-        let query = select(columns, all).sql(format!(" ORDER BY {order}"));
+        let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query
         } else {
             query.sql(" LIMIT ").number(row_limit(room.robots))
         };
-        let query = if room.has_own_values {
-            up_to_bytes(query, cursor.sort(), room.bytes)
-        } else {
-            query
-        };
         found.extend(T::load(connection, query.limited(), room).await?);
     }
     Ok(found)
-}
-
-/// The first rows of a query for [`ROBOT`] and `place` with this order, up to the one with which their own values have
-/// so many bytes. For servers, whose drivers read all rows of a query.
-fn up_to_bytes(query: Fragment<'_>, sort: Sort, bytes: usize) -> Fragment<'_> {
-    let direction = if sort.is_descending { "DESC" } else { "ASC" };
-    let order = format!("ORDER BY place {direction}, id {direction}");
-    let start = format!(
-        "SELECT {ROBOT} FROM (SELECT page.*, sum(octet_length(own)) OVER ({order} ROWS BETWEEN \
-         UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before FROM ("
-    );
-    let limited = Fragment::new(start).then(query);
-    let limited = limited.sql(") AS page) AS robots WHERE coalesce(bytes_before, 0) < ");
-    limited.number(row_limit(bytes)).sql(format!(" {order}"))
 }
 
 /// How robots are counted.
@@ -241,11 +200,13 @@ pub(super) async fn other_definition<C: Execute>(
 ) -> QueryResult<Option<(i64, String)>> {
     let query = "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
     let query = Fragment::new(query).number(revision);
-    Ok(connection
-        .pairs(query, &mut Room::of_robots(1), Ok)
-        .await?
-        .pop())
+    let mut pairs = connection.pairs(query, &mut Room::of_robots(1), Ok).await?;
+    Ok(pairs.pop())
 }
+
+/// The number of parts into which robots are divided if a unique value keeps them from being stored together. Fewer, and
+/// finding one among many takes more levels; more, and it takes more statements.
+pub(super) const DIVISION: usize = 8;
 
 /// The robots that the search index does not have: so many at most.
 pub(super) async fn unindexed<C: Execute>(
@@ -254,9 +215,8 @@ pub(super) async fn unindexed<C: Execute>(
 ) -> QueryResult<Vec<Robot>> {
     let limited = Fragment::new(UNINDEXED).sql(" LIMIT ").number(limit);
     let query = select(ROBOT, Some(limited));
-    connection
-        .robots(query, &mut Room::of_robots(usize::MAX))
-        .await
+    let room = &mut Room::of_robots(usize::MAX);
+    connection.robots(query, room).await
 }
 
 /// The number of robots of a step of a change of all robots. Fewer, and all take longer; more, and changes of these robots
@@ -269,11 +229,8 @@ pub(super) async fn end_of_step<C: Execute>(
     after: i64,
 ) -> QueryResult<Option<i64>> {
     let ids = Fragment::new("SELECT coalesce(max(id), 0) FROM (SELECT id FROM robots WHERE id > ");
-    let ids = ids
-        .number(after)
-        .sql(" ORDER BY id LIMIT ")
-        .number(STEP)
-        .sql(") AS step");
+    let ids = ids.number(after).sql(" ORDER BY id LIMIT ");
+    let ids = ids.number(STEP).sql(") AS step");
     let end = connection.numbers(ids).await?.pop();
     Ok(end.filter(|end| *end > 0))
 }
@@ -289,38 +246,40 @@ pub(super) async fn update<C: Dialect>(
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
     let update = Fragment::new("UPDATE robots SET revision = revision + 1");
-    let update = ChangedColumns::new(definition, changes).assign(update);
+    let update = assign(update, definition, changes);
     let update = match changes.own(definition) {
         OwnChange::None => update,
-        OwnChange::Set(None) => update.sql(", own = NULL"),
-        OwnChange::Set(Some(json)) => update.sql(", own = ").text(json),
+        OwnChange::Set(json) => update.sql(", own = ").text_or_null(json),
         OwnChange::Merge(patch, removed) => {
             let (before, after) = C::merge(&removed);
-            update
-                .sql(format!(", own = {before}"))
-                .text(patch)
-                .sql(after)
+            let update = update.sql(format!(", own = {before}"));
+            update.text(patch).sql(after)
         }
     };
-    let guard = C::is_current(definition);
-    let is_guarded = guard.is_some();
-    let condition = guard.into_iter().fold(condition, Fragment::and);
     let update = update.sql(" WHERE ").then(condition);
-    let rows = connection.change(update.limited()).await?;
-    if rows == 0 && is_guarded {
+    let update = by_definition::<C>(update, definition).limited();
+    let rows = connection.change(update).await?;
+    if rows == 0 {
         check_current(connection, definition).await?;
     }
     Ok(rows)
 }
 
-/// The condition that the definition of the database is this one. A statement that changes rows holds what it needs to stay
-/// so until its transaction ends: on PostgreSQL its lock of the table, which it takes before it reads the revision, and on
-/// MariaDB a shared lock of the row that it reads. A change of the definition takes the opposite
-/// (`ServerDialect::LOCK_WRITES`).
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) fn is_current(definition: &Definition) -> Fragment<'static> {
-    let revision = Fragment::new("(SELECT revision FROM robots_definition WHERE id = 1) = ");
-    revision.number(definition.revision().get())
+/// A statement with a condition, which changes rows only if the definition of the database is this one. It holds what it
+/// needs to stay so until its transaction ends: on PostgreSQL its lock of the table, which it takes before it reads the
+/// revision, and on MariaDB a shared lock of the row that it reads. A change of the definition takes the opposite
+/// (`Backend::LOCK_WRITES`).
+pub(super) fn by_definition<'a, C: Dialect>(
+    statement: Fragment<'a>,
+    definition: &Definition,
+) -> Fragment<'a> {
+    if C::FOR_UPDATE.is_empty() {
+        // The transaction has read the definition, and no other one can write.
+        return statement;
+    }
+    let revision = "(SELECT revision FROM robots_definition WHERE id = 1) = ";
+    let statement = statement.sql(" AND ").sql(revision);
+    statement.number(definition.revision().get())
 }
 
 /// Fails with [`Error::DefinitionStale`] unless the definition of the database is this one.
@@ -351,16 +310,6 @@ pub(super) async fn exists<C: Dialect>(connection: &mut C, id: RobotId) -> Query
     Ok(!connection.numbers(query).await?.is_empty())
 }
 
-/// Changes that are checked by a definition. The error is that of one that violates a rule.
-pub(super) fn check_all<'c>(
-    changes: &'c [Change],
-    definition: &Definition,
-) -> QueryResult<Vec<Cow<'c, Change>>> {
-    let checked = changes.iter().map(|change| change.check_again(definition));
-    let checked: Result<_, Violations> = checked.collect();
-    checked.map_err(|violations| wrap(violations.into()))
-}
-
 /// Executes a change. The inner result is the id of the robot that was added, changed or deleted. After the error of a
 /// unique value, [`rejection`] finds all such values.
 pub(super) async fn apply<C: Dialect>(
@@ -369,7 +318,10 @@ pub(super) async fn apply<C: Dialect>(
     change: &Change,
 ) -> QueryResult<Result<RobotId>> {
     let (id, rows) = match change {
-        Change::Insert(draft) => return connection.insert(definition, draft).await.map(assigned),
+        Change::Insert(draft) => {
+            let id = connection.insert(definition, &[draft]).await?.pop();
+            return Ok(assigned(id.unwrap_or(0)));
+        }
         Change::Update(id, revision, changes) => {
             let robot = is_robot(*id, *revision);
             (*id, update(connection, definition, changes, robot).await?)

@@ -1,29 +1,23 @@
 //! Interface of a server backend: connecting, and the statements that server stores need.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    future::Future,
-    time::{Duration, Instant},
-};
+use std::{future::Future, time::Duration};
 
 use super::{
     connect_error::{ConnectError, UrlError},
     kind::Kind,
 };
 use crate::{
-    catalogue::{Error, Preparation, Result},
+    catalogue::Preparation,
     database::{
         dialect::Dialect,
-        errors::wrap,
         migrations::{self, Migrate, MigrationError},
     },
-    model::{Definition, RobotId, ValidChanges, ValidDraft},
 };
 use diesel::QueryResult;
 use diesel_async::AsyncConnection;
 
 /// A connection to a kind of database server.
-pub(super) trait Backend: ServerDialect + AsyncConnection + 'static {
+pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// Where a database is.
     type Url: Send + Sync + 'static;
 
@@ -59,15 +53,9 @@ pub(super) trait Backend: ServerDialect + AsyncConnection + 'static {
         kind: Kind,
         timeout: Duration,
     ) -> impl Future<Output = QueryResult<()>> + Send;
-}
 
-/// The statements that differ between kinds of servers, beyond those of every database.
-pub(super) trait ServerDialect: Dialect {
     /// Begins a transaction that reads the database as it is at one moment.
     const BEGIN_SNAPSHOT: &'static str;
-
-    /// Whether a statement that fails ends the transaction, unless there is a savepoint before it.
-    const NEEDS_SAVEPOINTS: bool;
 
     /// A query by which a session tries to lock out other processes that change tables, which returns `1` if it has,
     /// and the query that unlocks.
@@ -75,27 +63,6 @@ pub(super) trait ServerDialect: Dialect {
 
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
-
-    /// Inserts robots, except those with values that others have, and returns the new ids in the order of
-    /// the drafts. One statement stores all robots of a batch, and needs no transaction. If more robots take several
-    /// statements, the last one begins before the deadline.
-    fn insert_all(
-        &mut self,
-        definition: &Definition,
-        drafts: &[&ValidDraft],
-        deadline: Instant,
-    ) -> impl Future<Output = QueryResult<Vec<Option<i64>>>> + Send;
-
-    /// Changes robots by one statement, if the backend has one, and returns the ids of those that it has changed: not
-    /// of those with values that others have.
-    fn update_free(
-        &mut self,
-        definition: &Definition,
-        updates: BTreeMap<RobotId, &ValidChanges>,
-    ) -> impl Future<Output = QueryResult<HashSet<RobotId>>> + Send {
-        let _ = (definition, updates);
-        async { Ok(HashSet::new()) }
-    }
 }
 
 /// An object that completes the tables. It needs rights that the user may not have, and the catalogue works
@@ -129,20 +96,8 @@ pub(super) fn prepare<C: Migrate>(
         Ok(())
     });
     if let Err(cause) = added {
-        let Addition {
-            missing, remedy, ..
-        } = addition;
+        let (missing, remedy) = (addition.missing, addition.remedy);
         tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
     Ok(())
-}
-
-/// An error once the deadline of a transaction has passed, so that it ends.
-pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
-    if Instant::now() < deadline {
-        return Ok(());
-    }
-    Err(wrap(Error::unavailable(
-        "the changes of a batch take too long",
-    )))
 }

@@ -65,7 +65,7 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     fn execute(
         &self,
         connection: &mut Connection<B>,
-        items: &[Self::Item],
+        items: &[&Self::Item],
         kind: Kind,
     ) -> impl Future<Output = QueryResult<Vec<Result<Self::Output>>>> + Send;
 }
@@ -81,16 +81,12 @@ pub(super) struct Batcher<B: Backend, W: Work<B>> {
 /// An item that is queued or executed.
 struct Job<I, O> {
     item: I,
-    caller: Caller<O>,
-}
-
-struct Caller<O> {
     sender: oneshot::Sender<Result<O>>,
     submitted: Instant,
     _pending: Arc<()>,
 }
 
-impl<O> Caller<O> {
+impl<I, O> Job<I, O> {
     fn respond(self, result: Result<O>) {
         // The caller may have dropped its receiver.
         let _ = self.sender.send(result);
@@ -126,12 +122,13 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
     /// Queues an item. The result is an error if it cannot be executed in time.
     pub(super) fn submit(&self, item: W::Item) -> Pending<Result<W::Output>> {
         let (sender, receiver) = oneshot::channel();
-        let caller = Caller {
+        let job = Job {
+            item,
             sender,
             submitted: Instant::now(),
             _pending: Arc::clone(&self.pending),
         };
-        match self.sender.try_send(Job { item, caller }) {
+        match self.sender.try_send(job) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
                 self.pool.metrics.full.increment(1);
@@ -155,7 +152,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
 /// Items that are executed together.
 struct Batch<'a, W, I> {
     work: &'a W,
-    items: Vec<I>,
+    items: Vec<&'a I>,
     kind: Kind,
 }
 
@@ -184,11 +181,10 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                 }
                 continue;
             };
-            let mut lease = match self.pool.lease(W::BATCH, first.caller.submitted).await {
+            let mut lease = match self.pool.lease(W::BATCH, first.submitted).await {
                 Ok(lease) => lease,
                 Err(failure) => {
-                    let expired = queued.remove(0);
-                    expired.caller.respond(Err(failure.into()));
+                    queued.remove(0).respond(Err(failure.into()));
                     continue;
                 }
             };
@@ -213,26 +209,24 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         jobs: Vec<Job<W::Item, W::Output>>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let kind = lease.kind;
-            let (items, callers): (Vec<_>, Vec<_>) =
-                jobs.into_iter().map(|job| (job.item, job.caller)).unzip();
-            let work = &self.work;
+            let (work, kind) = (&self.work, lease.kind);
+            let items = jobs.iter().map(|job| &job.item).collect();
             let batch = Batch { work, items, kind };
             match self.pool.repeat(lease, &batch).await {
                 Ok(results) => {
-                    for (caller, result) in callers.into_iter().zip(results) {
-                        caller.respond(result);
+                    for (job, result) in jobs.into_iter().zip(results) {
+                        job.respond(result);
                     }
                 }
                 // Probably not caused by most of the items.
                 Err(Failure(fault, _)) if fault > Fault::Final && kind == W::BATCH => {
-                    for (item, caller) in batch.items.into_iter().zip(callers) {
-                        tokio::spawn(Arc::clone(&self).execute_alone(Job { item, caller }));
+                    for job in jobs {
+                        tokio::spawn(Arc::clone(&self).execute_alone(job));
                     }
                 }
                 Err(Failure(_, error)) => {
-                    for caller in callers {
-                        caller.respond(Err(error.clone()));
+                    for job in jobs {
+                        job.respond(Err(error.clone()));
                     }
                 }
             }
@@ -240,9 +234,9 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
     }
 
     async fn execute_alone(self: Arc<Self>, job: Job<W::Item, W::Output>) {
-        match self.pool.lease(W::ALONE, job.caller.submitted).await {
+        match self.pool.lease(W::ALONE, job.submitted).await {
             Ok(lease) => self.execute(lease, vec![job]).await,
-            Err(failure) => job.caller.respond(Err(failure.into())),
+            Err(failure) => job.respond(Err(failure.into())),
         }
     }
 }

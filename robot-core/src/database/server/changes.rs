@@ -1,43 +1,55 @@
-//! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
+//! Changes of robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    mem,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use diesel::QueryResult;
+use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
-    backend::{Backend, check_deadline},
-    batcher::Work,
+    backend::Backend,
+    batcher::{BATCH_LIMIT, Work},
     connection::Connection,
+    connector::Connector,
     kind::Kind,
 };
 use crate::{
-    catalogue::{Change, Error, Result, Room},
+    catalogue::{Change, Error, Filter, Result, Room},
     database::{
-        conditions::has_id_of,
+        conditions::{conditions, has_id_of},
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
-        schema::{ROBOT, assigned},
-        statements::{self, apply_alone, check_all, rejection, select},
+        schema::{ENTRY, ROBOT, assigned},
+        statements::{self, DIVISION, check_current, rejection, select},
     },
-    model::{Definition, Robot, RobotId, ValidChanges, Violation},
+    model::{Definition, Field, Robot, RobotId, ValidDraft, Violation},
 };
 
-/// The number of robots that a statement reads or changes by their ids. MariaDB executes one with 1,000 differently,
-/// and may read the whole table.
+/// The number of robots that a statement reads, inserts or changes. MariaDB executes one with 1,000 ids differently, and
+/// may read the whole table.
 const ROWS: usize = 512;
 
+const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
+
 /// How many definitions are tried, each of which is another one when the changes are stored.
-const DEFINITION_ATTEMPTS: u32 = 4;
+const DEFINITION_ATTEMPTS: u32 = 5;
 
 /// Changes, each with this timeout.
 pub(super) struct Changes {
-    pub(super) timeout: Duration,
-    pub(super) definition: Arc<KnownDefinition>,
+    timeout: Duration,
+    definition: Arc<KnownDefinition>,
+}
+
+impl Changes {
+    pub(super) fn new<B: Backend>(connector: &Connector<B>) -> Self {
+        Self {
+            timeout: connector.timeout,
+            definition: Arc::clone(&connector.definition),
+        }
+    }
 }
 
 impl<B: Backend> Work<B> for Changes {
@@ -50,285 +62,268 @@ impl<B: Backend> Work<B> for Changes {
 
     const ALONE: Kind = Kind::Change;
 
+    /// Executes changes, each with a result of its own; with [`Kind::Write`], all or none of them, and in their order.
+    /// Nothing is stored by another definition than the one that has checked it.
     async fn execute(
         &self,
         connection: &mut Connection<B>,
-        changes: &[Change],
+        changes: &[&Change],
         kind: Kind,
     ) -> QueryResult<Vec<Result<RobotId>>> {
         let deadline = Instant::now() + kind.statement_limit(self.timeout);
-        let mut attempts = 0;
-        loop {
+        for _ in 0..DEFINITION_ATTEMPTS {
             let definition = self.definition.get();
-            match execute(connection, &definition, changes, deadline).await {
+            match execute(connection, &definition, changes, kind, deadline).await {
                 Err(error) if is_stale_definition(&error) => {
-                    renew(connection, &self.definition, &mut attempts).await?;
+                    self.definition.refresh(&mut connection.inner).await?;
                 }
                 results => return results,
             }
         }
-    }
-}
-
-/// Reads the definition, after changes could not be stored by the known one. Nothing is stored by another definition than
-/// the one that has checked it.
-async fn renew<B: Backend>(
-    connection: &mut Connection<B>,
-    known: &KnownDefinition,
-    attempts: &mut u32,
-) -> QueryResult<()> {
-    *attempts += 1;
-    if *attempts > DEFINITION_ATTEMPTS {
         let message = "the definition is changed all the time";
-        return Err(wrap(Error::unavailable(message)));
+        Err(wrap(Error::unavailable(message)))
     }
-    known.refresh(&mut connection.inner).await
 }
 
-/// Executes changes, each with a result of its own.
+/// A change, and its place among all.
+type Placed<'a> = (usize, &'a Change);
+
+/// The results of changes, by their places.
+type Results = BTreeMap<usize, Result<RobotId>>;
+
+/// Fails if a change has failed, and the others are to be applied only together with it.
+fn check_results(results: &Results, kind: Kind) -> QueryResult<()> {
+    match results.values().find_map(|result| result.as_ref().err()) {
+        Some(error) if kind == Kind::Write => Err(wrap(error.clone())),
+        _ => Ok(()),
+    }
+}
+
+/// Adds the results of some changes.
+fn add(results: &mut Results, part: &[Placed<'_>], stored: Vec<Result<RobotId>>) {
+    results.extend(part.iter().map(|(place, _)| *place).zip(stored));
+}
+
 async fn execute<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
-    changes: &[Change],
+    changes: &[&Change],
+    kind: Kind,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
-    let mut rejected = BTreeMap::new();
+    let mut results = Results::new();
     let mut checked = Vec::with_capacity(changes.len());
     for (place, change) in changes.iter().enumerate() {
         match change.check_again(definition) {
-            Ok(change) => checked.push(change),
-            Err(violations) => _ = rejected.insert(place, violations),
+            Ok(change) => checked.push((place, change)),
+            Err(violations) => _ = results.insert(place, Err(violations.into())),
         }
     }
-    let results = execute_checked(connection, definition, &checked, deadline).await?;
-    let mut results = results.into_iter();
-    let all = (0..changes.len()).map(|place| match rejected.remove(&place) {
-        Some(violations) => Err(violations.into()),
-        // There is one for each of the others.
-        None => results
-            .next()
-            .unwrap_or_else(|| Err(Error::unknown("a result is missing"))),
-    });
-    Ok(all.collect())
-}
-
-async fn execute_checked<B: Backend>(
-    connection: &mut Connection<B>,
-    definition: &Definition,
-    changes: &[Cow<'_, Change>],
-    deadline: Instant,
-) -> QueryResult<Vec<Result<RobotId>>> {
-    if let [change] = changes
-        && let Some(connection) = connection.autocommit()
+    check_results(&results, kind)?;
+    let changes = checked.iter().map(|(place, change)| (*place, &**change));
+    let mut changes: Vec<_> = changes.collect();
+    let is_batch = kind != Kind::Write;
+    if changes.is_empty()
+        || is_batch && execute_directly(connection, definition, &changes, &mut results).await?
     {
-        return Ok(vec![apply_alone(connection, definition, change).await?]);
+        return Ok(results.into_values().collect());
     }
-    let are_inserts = changes.iter().all(|change| change.id().is_none());
-    if definition.has_only_unique_names()
-        && are_inserts
-        && let Some(connection) = connection.autocommit()
-    {
-        return apply(connection, definition, changes, deadline).await;
+    if is_batch {
+        // None has been acknowledged, so that any order is right. Inserts come last: a name that is taken is then held
+        // by a committed row, not by one that this transaction has inserted.
+        changes.sort_by_key(|(_, change)| match change {
+            Change::Delete(..) => 0,
+            Change::Update(..) => 1,
+            Change::Insert(_) => 2,
+        });
     }
     connection.begin().await?;
-    let results = apply(&mut connection.inner, definition, changes, deadline).await;
-    connection.end(results).await
+    let inner = &mut connection.inner;
+    let applied = apply(inner, definition, &changes, kind, deadline, &mut results).await;
+    connection.end(applied).await?;
+    Ok(results.into_values().collect())
 }
 
-/// Applies changes in the same way, all or none of them, with the last statement before the deadline.
-pub(super) async fn apply_all<B: Backend>(
+/// Executes changes by one statement without a transaction. Returns whether that is possible: there is one change, or
+/// there are only inserts, of which none has a value that another robot has.
+async fn execute_directly<B: Backend>(
     connection: &mut Connection<B>,
-    known: &KnownDefinition,
-    changes: &[Change],
-    deadline: Instant,
-) -> QueryResult<Vec<RobotId>> {
-    let mut attempts = 0;
+    definition: &Definition,
+    changes: &[Placed<'_>],
+    results: &mut Results,
+) -> QueryResult<bool> {
+    if changes.len() > 1 && changes.iter().any(|(_, change)| change.id().is_some()) {
+        return Ok(false);
+    }
+    let Some(connection) = connection.autocommit() else {
+        return Ok(false);
+    };
+    let mut part = changes.to_vec();
     loop {
-        let definition = known.get();
-        let checked = check_all(changes, &definition)?;
-        connection.begin().await?;
-        let results = apply(&mut connection.inner, &definition, &checked, deadline).await;
-        let ids = results.and_then(|results| {
-            let ids: Result<_> = results.into_iter().collect();
-            ids.map_err(wrap)
-        });
-        match connection.end(ids).await {
-            Err(error) if is_stale_definition(&error) => {
-                renew(connection, known, &mut attempts).await?;
+        match store(connection, definition, &part, &HashMap::new()).await {
+            Err(error) if is_taken(&error) => {
+                let mut parts = divide(connection, definition, &part, error, results).await?;
+                match parts.pop() {
+                    None => return Ok(true),
+                    Some(others) if parts.is_empty() => part = others,
+                    Some(_) => return Ok(false),
+                }
             }
-            ids => return ids,
+            stored => {
+                add(results, &part, stored?);
+                return Ok(true);
+            }
         }
     }
 }
 
-/// The robots that are changed, which no other transaction changes before this one ends. They are locked in the order
-/// of their ids, which makes deadlocks between servers rare.
+/// After changes could not be stored together because of a unique value, rejects those that can be rejected now: a single
+/// change, or inserts of names that other robots have or get, if nothing else is unique. Returns the others, in parts of
+/// which the last one is stored first.
+async fn divide<'a, B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    part: &[Placed<'a>],
+    error: DieselError,
+    results: &mut Results,
+) -> QueryResult<Vec<Vec<Placed<'a>>>> {
+    if let [(place, change)] = part {
+        let rejected = rejection(connection, definition, change, error).await?;
+        results.insert(*place, rejected);
+        return Ok(Vec::new());
+    }
+    let drafts = part.iter().filter_map(|(_, change)| change.draft());
+    let names: Vec<_> = drafts.map(ValidDraft::name).collect();
+    if !names.is_empty() && definition.has_only_unique_names() {
+        let with_name = |filter: Filter, name: &&str| filter.with(Field::NAME, (*name).to_owned());
+        let have_names = names.iter().fold(Filter::all(), with_name);
+        let taken = select(ENTRY, conditions::<B>(&have_names, ""));
+        let room = &mut Room::of_robots(usize::MAX);
+        let taken = connection.pairs(taken, room, |(_, name)| Ok(name)).await?;
+        let mut others = Vec::with_capacity(part.len());
+        let mut taken: HashSet<_> = taken.iter().map(String::as_str).collect();
+        for ((place, change), name) in part.iter().zip(names) {
+            if taken.insert(name) {
+                others.push((*place, *change));
+            } else {
+                results.insert(*place, Err(Violation::NAME_TAKEN.into()));
+            }
+        }
+        if others.len() < part.len() {
+            return Ok(others.chunks(ROWS).map(<[_]>::to_vec).collect());
+        }
+    }
+    let parts = part.chunks(part.len().div_ceil(DIVISION));
+    Ok(parts.rev().map(<[_]>::to_vec).collect())
+}
+
+/// The robots with these ids, which no other transaction changes before this one ends. They are locked in the order of
+/// their ids, which makes deadlocks between servers rare.
 async fn lock_robots<B: Backend>(
     connection: &mut B,
-    changes: &[Cow<'_, Change>],
+    ids: BTreeSet<i64>,
 ) -> QueryResult<HashMap<RobotId, Robot>> {
-    let ids = changes
-        .iter()
-        .filter_map(|change| change.id())
-        .map(RobotId::get);
-    let ids: Vec<_> = ids.collect::<BTreeSet<_>>().into_iter().collect();
+    let ids: Vec<_> = ids.into_iter().collect();
     let mut robots = HashMap::new();
     for ids in ids.chunks(ROWS) {
         let query = select(ROBOT, Some(has_id_of(ids))).sql(" ORDER BY robots.id FOR UPDATE");
-        let locked = connection
-            .robots(query, &mut Room::of_robots(usize::MAX))
-            .await?;
-        robots.extend(locked.into_iter().map(|robot| (robot.id(), robot)));
+        let room = &mut Room::of_robots(usize::MAX);
+        let locked = connection.robots(query, room).await?.into_iter();
+        robots.extend(locked.map(|robot| (robot.id(), robot)));
     }
     Ok(robots)
 }
 
-/// Whether a robot is changed twice, or gets a unique value of another robot that is changed.
-fn depend_on_order(
-    definition: &Definition,
-    changes: &[Cow<'_, Change>],
-    robots: &HashMap<RobotId, Robot>,
-) -> bool {
-    let mut ids = HashSet::new();
-    let mut all = changes.iter().filter_map(|change| change.id());
-    let is_taken = |field| {
-        let values = robots.values().filter_map(|robot| {
-            let value = robot.value_of(field)?;
-            Some((value.to_string(), robot.id()))
-        });
-        let holders: HashMap<_, _> = values.collect();
-        changes.iter().any(|change| {
-            let value = change.value(field).map(|value| value.to_string());
-            let holder = value.and_then(|value| holders.get(&value));
-            holder.is_some_and(|holder| Some(*holder) != change.id())
-        })
-    };
-    !all.all(|id| ids.insert(id)) || definition.unique().any(is_taken)
-}
-
-/// Applies changes by as few statements as possible: deletes, updates and inserts. The caller has begun a transaction,
-/// unless one statement is enough. None of the changes has been acknowledged, so that any order is right, unless the
-/// results depend on it.
-///
-/// Inserts come last: a name that is taken is then held by a committed row, not by one that this transaction
-/// has inserted.
+/// Applies changes in a transaction, in their order. Consecutive ones of a kind are stored together, and in smaller parts
+/// if one of them has a value that another robot has.
 async fn apply<B: Backend>(
     connection: &mut B,
     definition: &Definition,
-    changes: &[Cow<'_, Change>],
+    changes: &[Placed<'_>],
+    kind: Kind,
     deadline: Instant,
+    results: &mut Results,
+) -> QueryResult<()> {
+    let ids = changes.iter().filter_map(|(_, change)| change.id());
+    let ids: Vec<_> = ids.map(RobotId::get).collect();
+    let distinct: BTreeSet<_> = ids.iter().copied().collect();
+    // What becomes of a robot that is changed twice is known only after the first change.
+    let are_distinct = ids.len() == distinct.len();
+    let robots = lock_robots(connection, distinct).await?;
+    let mut possible = Vec::with_capacity(changes.len());
+    for (place, change) in changes {
+        let id = change.id().filter(|_| are_distinct);
+        match id.map(|id| (id, robots.get(&id), change.expected())) {
+            Some((id, None, _)) => _ = results.insert(*place, Err(Error::NotFound(id))),
+            Some((id, Some(robot), Some(expected))) if robot.revision() != expected => {
+                results.insert(*place, Err(Error::Stale(id)));
+            }
+            _ => possible.push((*place, *change)),
+        }
+    }
+    check_results(results, kind)?;
+    let runs = possible.chunk_by(|(_, one), (_, next)| {
+        let have_one_kind = mem::discriminant(*one) == mem::discriminant(*next);
+        have_one_kind && (are_distinct || one.id().is_none())
+    });
+    let parts = runs.flat_map(|run| run.chunks(ROWS)).rev();
+    let mut parts: Vec<_> = parts.map(<[_]>::to_vec).collect();
+    while let Some(part) = parts.pop() {
+        if Instant::now() > deadline {
+            let message = "the changes of a batch take too long";
+            return Err(wrap(Error::unavailable(message)));
+        }
+        connection.batch("SAVEPOINT before_part").await?;
+        match store(connection, definition, &part, &robots).await {
+            Err(error) if is_taken(&error) => {
+                let rollback = "ROLLBACK TO SAVEPOINT before_part";
+                connection.batch(rollback).await?;
+                parts.extend(divide(connection, definition, &part, error, results).await?);
+                check_results(results, kind)?;
+            }
+            stored => add(results, &part, stored?),
+        }
+    }
+    check_results(results, kind)
+}
+
+/// Stores a change, or changes of a kind of locked robots by few statements.
+async fn store<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    part: &[Placed<'_>],
+    robots: &HashMap<RobotId, Robot>,
 ) -> QueryResult<Vec<Result<RobotId>>> {
-    let robots = lock_robots(connection, changes).await?;
-    let is_ordered = depend_on_order(definition, changes, &robots);
-    let mut results = BTreeMap::new();
-    let (mut inserts, mut updates, mut deletes) = (Vec::new(), BTreeMap::new(), Vec::new());
-    for (place, change) in changes.iter().enumerate() {
-        let revision = change
-            .id()
-            .and_then(|id| robots.get(&id))
-            .map(Robot::revision);
-        let is_stale = |expected| revision != Some(expected);
-        let result = match (&**change, change.id()) {
-            _ if is_ordered => apply_separately(connection, definition, change, deadline).await?,
-            (_, Some(id)) if revision.is_none() => Err(Error::NotFound(id)),
-            (_, Some(id)) if change.expected().is_some_and(is_stale) => Err(Error::Stale(id)),
-            (Change::Update(id, _, values), _) => {
-                updates.insert(*id, (place, change, values));
-                continue;
-            }
-            (_, Some(id)) => {
-                deletes.push(id.get());
-                Ok(id)
-            }
-            (_, None) => {
-                inserts.push((place, change));
-                continue;
-            }
-        };
-        results.insert(place, result);
-    }
-    for ids in deletes.chunks(ROWS) {
-        check_deadline(deadline)?;
-        statements::delete(connection, has_id_of(ids)).await?;
-    }
-    let values = updates.iter().map(|(id, (_, _, values))| (*id, *values));
-    let updated = update_together(connection, definition, values.collect(), deadline).await?;
-    for (id, (place, change, _)) in updates {
-        let result = if updated.contains(&id) {
-            Ok(id)
-        } else {
-            apply_separately(connection, definition, change, deadline).await?
-        };
-        results.insert(place, result);
-    }
-    // In their order, in which they get their ids: of inserts of the same name, the first one succeeds.
-    let drafts = inserts.iter().filter_map(|(_, change)| change.draft());
-    let drafts: Vec<_> = drafts.collect();
-    if !drafts.is_empty() {
-        check_deadline(deadline)?;
-        let ids = connection.insert_all(definition, &drafts, deadline).await?;
-        for ((place, change), id) in inserts.into_iter().zip(ids) {
-            let result = match id {
-                Some(id) => assigned(id),
-                None if definition.has_only_unique_names() => Err(Violation::NAME_TAKEN.into()),
-                None => apply_separately(connection, definition, change, deadline).await?,
+    let ids: Vec<_> = part.iter().filter_map(|(_, change)| change.id()).collect();
+    let have_ids = has_id_of(&ids.iter().map(|id| id.get()).collect::<Vec<_>>());
+    match part {
+        [(_, change)] => {
+            let result = statements::apply(connection, definition, change).await?;
+            return Ok(vec![result]);
+        }
+        [(_, Change::Insert(_)), ..] => {
+            let drafts: Vec<_> = part.iter().filter_map(|(_, one)| one.draft()).collect();
+            let ids = connection.insert(definition, &drafts).await?;
+            return Ok(ids.into_iter().map(assigned).collect());
+        }
+        [(_, Change::Update(_, _, values)), ..] => {
+            let updates = part.iter().filter_map(|(_, change)| match change {
+                Change::Update(id, _, values) => Some((robots.get(id)?, values)),
+                _ => None,
+            });
+            let updates: Vec<_> = updates.collect();
+            let rows = if updates.iter().all(|(_, other)| *other == values) {
+                statements::update(connection, definition, values, have_ids).await?
+            } else {
+                connection.update_all(definition, &updates).await?
             };
-            results.insert(place, result);
+            if rows == 0 {
+                check_current(connection, definition).await?;
+            }
         }
+        _ => _ = statements::delete(connection, have_ids).await?,
     }
-    Ok(results.into_values().collect())
-}
-
-/// Changes locked robots by few statements, and returns the ids of those that it has changed: all, if they get the
-/// same values.
-async fn update_together<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    updates: BTreeMap<RobotId, &ValidChanges>,
-    deadline: Instant,
-) -> QueryResult<HashSet<RobotId>> {
-    let is_shared = |values: &&ValidChanges| {
-        updates.len() > 1
-            && updates.values().all(|other| other == values)
-            && definition
-                .unique()
-                .all(|field| values.value(field).is_none())
-    };
-    let Some(values) = updates.values().next().copied().filter(is_shared) else {
-        return connection.update_free(definition, updates).await;
-    };
-    let ids: Vec<_> = updates.keys().map(|id| id.get()).collect();
-    for ids in ids.chunks(ROWS) {
-        check_deadline(deadline)?;
-        statements::update(connection, definition, values, has_id_of(ids)).await?;
-    }
-    Ok(updates.into_keys().collect())
-}
-
-/// Applies a change in a transaction, of which a unique value costs nothing but the change.
-async fn apply_separately<B: Backend>(
-    connection: &mut B,
-    definition: &Definition,
-    change: &Change,
-    deadline: Instant,
-) -> QueryResult<Result<RobotId>> {
-    check_deadline(deadline)?;
-    let is_set = |field| change.value(field).is_some();
-    if !B::NEEDS_SAVEPOINTS {
-        return apply_alone(connection, definition, change).await;
-    }
-    if !definition.unique().any(is_set) {
-        return statements::apply(connection, definition, change).await;
-    }
-    connection.batch("SAVEPOINT before_change").await?;
-    match statements::apply(connection, definition, change).await {
-        Err(error) if is_taken(&error) => {
-            let rollback = "ROLLBACK TO SAVEPOINT before_change";
-            connection.batch(rollback).await?;
-            rejection(connection, definition, change, error).await
-        }
-        result => result,
-    }
+    Ok(ids.into_iter().map(Ok).collect())
 }
 
 #[cfg(test)]
@@ -366,7 +361,8 @@ mod tests {
             timeout: Duration::from_secs(60),
             definition: Arc::default(),
         };
-        let result = changes.execute(connection, batch, Kind::ChangeBatch).await;
+        let batch: Vec<_> = batch.iter().collect();
+        let result = changes.execute(connection, &batch, Kind::ChangeBatch).await;
         result.ok().unwrap()
     }
 
@@ -408,6 +404,35 @@ mod tests {
         assert_eq!(names, ["a2", "b2", "c"]);
     }
 
+    async fn taken_names_fail_only_their_changes_of_a_large_batch<B: Backend>(variable: &str) {
+        let [mut connection, _] = connections::<B>(variable).await;
+        add(&mut connection, ["taken"]).await;
+        let is_taken = |place: usize| place % 16 == 3 || place >= 36;
+        let name = |place: usize| match place % 16 {
+            3 => "taken".to_owned(),
+            _ => format!("robot {}", place % 36),
+        };
+        let inserts: Vec<_> = (0..39)
+            .map(|place| Change::Insert(valid(&name(place))))
+            .collect();
+        let added = execute(&mut connection, &inserts).await;
+        assert!((0..39).all(|place| added[place].is_err() == is_taken(place)));
+        let ids: Vec<_> = added.into_iter().filter_map(Result::ok).collect();
+        assert!(ids.is_sorted());
+        // Each has a new name, but for some.
+        let renames = ids.iter().enumerate().map(|(place, id)| {
+            let name = ["taken".to_owned(), format!("new {place}")];
+            Change::Update(*id, None, valid(&name[usize::from(place % 10 > 0)]).into())
+        });
+        let renamed = execute(&mut connection, &renames.collect::<Vec<_>>()).await;
+        for (place, id) in ids.into_iter().enumerate() {
+            let robot = statements::get(&mut connection.inner, id).await.unwrap();
+            let revision = robot.unwrap().revision().get();
+            assert_eq!(renamed[place].is_ok(), place % 10 > 0);
+            assert_eq!(revision, 1 + i64::from(place % 10 > 0));
+        }
+    }
+
     async fn update_to_the_name_of_an_insert_precedes_it<B: Backend>(variable: &str) {
         let [mut connection, _] = connections::<B>(variable).await;
         let [a] = add(&mut connection, ["a"]).await;
@@ -422,37 +447,21 @@ mod tests {
 
     #[cfg(feature = "postgres")]
     #[tokio::test]
-    async fn postgres_update_to_the_name_of_an_insert_precedes_it() {
-        update_to_the_name_of_an_insert_precedes_it::<diesel_async::AsyncPgConnection>(
-            "TEST_POSTGRES_URL",
-        )
-        .await;
+    async fn postgres_changes_of_a_batch_have_results_of_their_own() {
+        type Postgres = diesel_async::AsyncPgConnection;
+        let variable = "TEST_POSTGRES_URL";
+        taken_name_fails_only_its_change_of_a_batch::<Postgres>(variable).await;
+        taken_names_fail_only_their_changes_of_a_large_batch::<Postgres>(variable).await;
+        update_to_the_name_of_an_insert_precedes_it::<Postgres>(variable).await;
     }
 
     #[cfg(feature = "mysql")]
     #[tokio::test]
-    async fn mysql_update_to_the_name_of_an_insert_precedes_it() {
-        update_to_the_name_of_an_insert_precedes_it::<diesel_async::AsyncMysqlConnection>(
-            "TEST_MYSQL_URL",
-        )
-        .await;
-    }
-
-    #[cfg(feature = "postgres")]
-    #[tokio::test]
-    async fn postgres_taken_name_fails_only_its_change_of_a_batch() {
-        taken_name_fails_only_its_change_of_a_batch::<diesel_async::AsyncPgConnection>(
-            "TEST_POSTGRES_URL",
-        )
-        .await;
-    }
-
-    #[cfg(feature = "mysql")]
-    #[tokio::test]
-    async fn mysql_taken_name_fails_only_its_change_of_a_batch() {
-        taken_name_fails_only_its_change_of_a_batch::<diesel_async::AsyncMysqlConnection>(
-            "TEST_MYSQL_URL",
-        )
-        .await;
+    async fn mysql_changes_of_a_batch_have_results_of_their_own() {
+        type Mysql = diesel_async::AsyncMysqlConnection;
+        let variable = "TEST_MYSQL_URL";
+        taken_name_fails_only_its_change_of_a_batch::<Mysql>(variable).await;
+        taken_names_fail_only_their_changes_of_a_large_batch::<Mysql>(variable).await;
+        update_to_the_name_of_an_insert_precedes_it::<Mysql>(variable).await;
     }
 }

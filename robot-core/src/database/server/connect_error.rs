@@ -37,15 +37,9 @@ impl ConnectError {
     pub(super) fn new(failure: ConnectFailure, error: Cause<'_>) -> Self {
         let message = causes(error).last().unwrap_or(error).to_string();
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_of_tls = causes(error).any(<dyn Error>::is::<rustls::Error>);
-        Self(
-            if is_of_tls {
-                ConnectFailure::Tls
-            } else {
-                failure
-            },
-            message,
-        )
+        let is_tls = causes(error).any(<dyn Error>::is::<rustls::Error>);
+        let failure = if is_tls { ConnectFailure::Tls } else { failure };
+        Self(failure, message)
     }
 }
 

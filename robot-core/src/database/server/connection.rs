@@ -81,8 +81,9 @@ impl<B: Backend> Connection<B> {
         Some(&mut self.inner)
     }
 
-    /// Begins a transaction.
+    /// Begins a transaction. No statement that could have stored something alone is under way.
     pub(super) async fn begin(&mut self) -> QueryResult<()> {
+        self.is_uncommitted = true;
         self.inner.batch("BEGIN").await
     }
 

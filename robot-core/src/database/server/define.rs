@@ -27,7 +27,7 @@ use crate::{
         define::{self, KnownDefinition},
         errors::wrap,
         execute::Execute,
-        rewrite::{self, Rewritten},
+        rewrite,
         statements::unindexed,
     },
     model::{Definition, Field},
@@ -51,24 +51,18 @@ const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// programs for longer; more, and changes wait longer for the rows.
 const INDEX_BATCH: i64 = 1000;
 
-/// The attempts that are left for statements that could not get a lock.
-pub(super) struct Patience(u128);
+/// How often statements are executed again that could not get a lock.
+const LOCK_ATTEMPTS: u128 = LOCK_PATIENCE.as_millis() / LOCK_LIMIT.as_millis();
 
-impl Patience {
-    pub(super) fn new() -> Self {
-        Self(LOCK_PATIENCE.as_millis() / LOCK_LIMIT.as_millis())
+/// Whether a statement is repeated after an error, of so many attempts: after a pause, if the error is that of a lock.
+async fn is_repeated(attempts: &mut u128, error: &DieselError) -> bool {
+    let is_lock = matches!(meaning(error), Some(Meaning::Busy | Meaning::Conflict));
+    let is_repeated = is_lock && *attempts > 0;
+    if is_repeated {
+        *attempts -= 1;
+        sleep(LOCK_PAUSE).await;
     }
-
-    /// Whether a statement is repeated after an error: after a pause, if the error is that of a lock.
-    pub(super) async fn is_repeated(&mut self, error: &DieselError) -> bool {
-        let is_lock = matches!(meaning(error), Some(Meaning::Busy | Meaning::Conflict));
-        let is_repeated = is_lock && self.0 > 0;
-        if is_repeated {
-            self.0 -= 1;
-            sleep(LOCK_PAUSE).await;
-        }
-        is_repeated
-    }
+    is_repeated
 }
 
 /// Executes a statement as soon as it gets its locks. The log reports it if it takes long.
@@ -76,10 +70,10 @@ pub(super) async fn batch_patiently<C: Execute>(
     connection: &mut C,
     statement: &str,
 ) -> QueryResult<()> {
-    let mut patience = Patience::new();
+    let mut attempts = LOCK_ATTEMPTS;
     loop {
         match reported(statement, connection.batch(statement)).await {
-            Err(error) if patience.is_repeated(&error).await => {}
+            Err(error) if is_repeated(&mut attempts, &error).await => {}
             result => return result,
         }
     }
@@ -125,13 +119,11 @@ pub(super) async fn define<B: Backend>(
     lock_tables(&mut connection.inner).await?;
     let defined = define_step_by_step(connection, redefinition, has_leftovers).await;
     let inner = &mut connection.inner;
-    let cleaned = match &defined {
-        Ok(definition) => define::drop_indexes(inner, definition).await,
-        Err(_) => match define::read(inner).await {
-            Ok(present) => define::drop_indexes(inner, &present).await,
-            Err(error) => Err(error),
-        },
+    let cleaned = async {
+        let present = define::read(inner).await?;
+        define::drop_indexes(inner, &present).await
     };
+    let cleaned = cleaned.await;
     has_leftovers.fetch_or(cleaned.is_err(), Ordering::Relaxed);
     unlock_tables(connection).await;
     defined
@@ -142,11 +134,11 @@ async fn define_step_by_step<B: Backend>(
     redefinition: &Redefinition,
     has_leftovers: &AtomicBool,
 ) -> QueryResult<Definition> {
-    let mut patience = Patience::new();
+    let mut attempts = LOCK_ATTEMPTS;
     // What an earlier change has left could reject values, or take the place of new indexes.
     let present = define::read(&mut connection.inner).await?;
     while let Err(error) = define::drop_indexes(&mut connection.inner, &present).await {
-        if !patience.is_repeated(&error).await {
+        if !is_repeated(&mut attempts, &error).await {
             return Err(error);
         }
     }
@@ -162,12 +154,12 @@ async fn define_step_by_step<B: Backend>(
         }
     }
     define::create_indexes(inner, &redefinition.definition, is_created).await?;
-    let mut patience = Patience::new();
+    let mut attempts = LOCK_ATTEMPTS;
     loop {
         connection.begin().await?;
         let stored = store(&mut connection.inner, redefinition, &present).await;
         match connection.end(stored).await {
-            Err(error) if patience.is_repeated(&error).await => {}
+            Err(error) if is_repeated(&mut attempts, &error).await => {}
             Ok(definition) => {
                 let inner = &mut connection.inner;
                 let created = define::create_indexes(inner, &definition, |_| true).await;
@@ -203,16 +195,16 @@ pub(super) async fn repair<B: Backend>(
         return Ok(());
     }
     lock_tables(&mut connection.inner).await?;
-    let repaired = repair_locked(&mut connection.inner, known).await;
+    let inner = &mut connection.inner;
+    let repaired = async {
+        known.refresh(inner).await?;
+        let definition = known.get();
+        define::create_indexes(inner, &definition, |_| true).await?;
+        define::drop_indexes(inner, &definition).await
+    };
+    let repaired = repaired.await;
     unlock_tables(connection).await;
     repaired
-}
-
-async fn repair_locked<B: Backend>(connection: &mut B, known: &KnownDefinition) -> QueryResult<()> {
-    known.refresh(connection).await?;
-    let definition = known.get();
-    define::create_indexes(connection, &definition, |_| true).await?;
-    define::drop_indexes(connection, &definition).await
 }
 
 /// Does what a definition leaves to do, for a moment: drops indexes, rewrites robots, and adds robots to the search
@@ -260,11 +252,6 @@ async fn work<B: Backend>(
     if robots.is_empty() {
         return Ok(false);
     }
-    let texts = robots
-        .iter()
-        .map(|robot| Rewritten::search_texts(&definition, robot));
-    connection
-        .rewrite(&definition, &texts.collect::<Vec<_>>())
-        .await?;
+    rewrite::set_search_texts(connection, &definition, &robots).await?;
     Ok(true)
 }

@@ -31,19 +31,17 @@ impl<B: Backend> Work<B> for Lookups {
     async fn execute(
         &self,
         connection: &mut Connection<B>,
-        ids: &[RobotId],
+        ids: &[&RobotId],
         _: Kind,
     ) -> QueryResult<Vec<Result<Option<Robot>>>> {
         let connection = &mut connection.inner;
         if let [id] = ids {
-            return Ok(vec![Ok(get(connection, *id).await?)]);
+            return Ok(vec![Ok(get(connection, **id).await?)]);
         }
         let numbers: Vec<_> = ids.iter().map(|id| id.get()).collect();
         let query = select(ROBOT, Some(has_id_of(&numbers)));
-        let robots = connection
-            .robots(query, &mut Room::of_robots(ids.len()))
-            .await?
-            .into_iter();
+        let room = &mut Room::of_robots(ids.len());
+        let robots = connection.robots(query, room).await?.into_iter();
         let robots: HashMap<_, _> = robots.map(|robot| (robot.id(), robot)).collect();
         Ok(ids.iter().map(|id| Ok(robots.get(id).cloned())).collect())
     }

@@ -177,13 +177,8 @@ impl<B: Backend> Pool<B> {
     ) -> Result<T, Failure> {
         let mut attempts = 0;
         loop {
-            let Lease {
-                mut connection,
-                kind,
-                items,
-                submitted,
-                permits,
-            } = lease;
+            let (kind, items, submitted) = (lease.kind, lease.items, lease.submitted);
+            let (mut connection, permits) = (lease.connection, lease.permits);
             let limit = self.connector.timeout;
             let limited = async {
                 connection.limit(kind, limit).await?;
@@ -205,9 +200,8 @@ impl<B: Backend> Pool<B> {
                 Err(Failure(fault, _)) if fault >= repeated && attempts < attempts_limit => {}
                 result => return result,
             }
-            self.metrics
-                .retries
-                .increment(items.try_into().unwrap_or(u64::MAX));
+            let retried = items.try_into().unwrap_or(u64::MAX);
+            self.metrics.retries.increment(retried);
             // Others that wait come before.
             drop(permits);
             sleep(pause(attempts)).await;

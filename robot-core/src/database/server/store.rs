@@ -4,8 +4,8 @@ use std::{
     cell::Cell,
     io,
     sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
+        Arc,
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -15,8 +15,8 @@ use diesel::QueryResult;
 
 use super::{
     backend::Backend,
-    batcher::Batcher,
-    changes::{Changes, apply_all},
+    batcher::{Batcher, Work},
+    changes::Changes,
     connection::Connection,
     connector::Connector,
     define::{define, keep_up},
@@ -28,7 +28,7 @@ use super::{
 use crate::{
     catalogue::{
         Catalogue, Change, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
-        Redefinition, Restoration, Result, Room, Summary, ValueCount, redact,
+        Redefinition, Restoration, Result, Summary, ValueCount, redact,
     },
     database::{
         conditions::Part,
@@ -38,10 +38,10 @@ use crate::{
         schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
         statements::{
-            Grouping, Item, after_name, count, find, foreign_columns, has_nul, ids, last_id, page,
+            Grouping, Item, after_name, count, find, foreign_columns, has_nul, last_id, page,
         },
     },
-    model::{Definition, Entry, Field, Revision, Robot, RobotId},
+    model::{Definition, Entry, Field, Robot, RobotId},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
@@ -52,17 +52,17 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 /// Longer, and searches are slower for longer after a failover.
 const WORK_PAUSE: Duration = Duration::from_secs(60);
 
-/// The number of bytes of own values from which queries limit those of a page. Lower, and more catalogues have such
-/// queries, which take up to three times as long on MariaDB; higher, and a page may take more memory while it is read.
-const LONG_VALUES: usize = 4096;
+/// A query reads this many times as many robots as fit into its page, if they are as large as those of the last page.
+/// Lower, and pages are short after one with larger robots; higher, and they take more memory before smaller ones.
+const SIZE_FACTOR: usize = 4;
 
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
     changes: Batcher<B, Changes>,
     pool: Arc<Pool<B>>,
-    /// Whether a robot has long values, as far as pages have shown, once it is known.
-    has_long_values: OnceLock<AtomicBool>,
+    /// The average number of bytes of the robots of the last page.
+    robot_size: AtomicUsize,
     refresher: Option<Refresher>,
     runtime: Runtime,
 }
@@ -80,10 +80,7 @@ impl<B: Backend> ServerStore<B> {
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
         let quarter = options.get_connections() as usize / 4;
-        let changes = Changes {
-            timeout: connector.timeout,
-            definition: Arc::clone(&connector.definition),
-        };
+        let changes = Changes::new(&connector);
         let pool = Pool::new("tasks", (2 * quarter).max(2), &connector);
         let refresher = {
             let (pool, handle) = (Arc::clone(&pool), handle.clone());
@@ -96,7 +93,7 @@ impl<B: Backend> ServerStore<B> {
             lookups: Batcher::new(Lookups, quarter.max(1), &connector, handle),
             changes: Batcher::new(changes, quarter.max(2), &connector, handle),
             pool,
-            has_long_values: OnceLock::new(),
+            robot_size: AtomicUsize::new(0),
             runtime,
         })
     }
@@ -135,11 +132,7 @@ impl<B: Backend> ServerStore<B> {
     }
 
     /// Reads a page of robots or entries.
-    fn read_page<T: Item>(
-        &self,
-        request: PageRequest<'_>,
-        has_own_values: bool,
-    ) -> Result<Page<T>> {
+    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Page<T>> {
         if has_nul(request.filter) {
             return Ok(request.room().page(Vec::new()));
         }
@@ -147,27 +140,11 @@ impl<B: Backend> ServerStore<B> {
         let request = PageRequest { cursor, ..request };
         let parts = Part::after(cursor, request.filter);
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
-            let mut room = Room {
-                has_own_values,
-                ..request.room()
-            };
-            let found = page(connection, request, condition, &mut room).await;
+            let mut room = request.room();
+            let found = page(connection, request, condition, &mut room, "").await;
             Ok(room.page(found?))
         };
         self.search(page_kind(request), request.filter, parts, &read)
-    }
-
-    /// Whether a robot has long values. The first call looks for one; later ones know those that pages had.
-    fn has_long_values(&self) -> Result<&AtomicBool> {
-        if let Some(known) = self.has_long_values.get() {
-            return Ok(known);
-        }
-        let found = self.execute(Kind::Scan, async |connection| {
-            let is_long = format!("octet_length(robots.own) > {LONG_VALUES}");
-            ids(&mut connection.inner, Fragment::new(is_long), 1).await
-        })?;
-        let found = AtomicBool::new(!found.is_empty());
-        Ok(self.has_long_values.get_or_init(|| found))
     }
 
     fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
@@ -246,16 +223,14 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if let Some(page) = request.of_ids(|request| self.page(request)) {
             return page;
         }
-        // A definition that was changed may have had own fields.
-        if self.definition().revision() == Revision::FIRST {
-            return self.read_page(request, false);
-        }
-        let has_long_values = self.has_long_values()?;
-        let page = self.read_page(request, has_long_values.load(Ordering::Relaxed))?;
-        let count = page.items.len();
-        if count < request.limit && !page.is_last && request.max_bytes / count.max(1) > LONG_VALUES
-        {
-            has_long_values.store(true, Ordering::Relaxed);
+        // Drivers read all rows of a query.
+        let fitting = request.max_bytes / self.robot_size.load(Ordering::Relaxed).max(1);
+        let limit = fitting.saturating_mul(SIZE_FACTOR).saturating_add(1);
+        let limit = request.limit.min(limit);
+        let page: Page<Robot> = self.read_page(PageRequest { limit, ..request })?;
+        let bytes: usize = page.items.iter().map(Robot::size).sum();
+        if let Some(size) = bytes.checked_div(page.items.len()) {
+            self.robot_size.store(size, Ordering::Relaxed);
         }
         Ok(page)
     }
@@ -264,7 +239,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if request.filter.ids().is_some() {
             return Ok(self.page(request)?.map(Entry::from));
         }
-        self.read_page(request, false)
+        self.read_page(request)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
@@ -301,17 +276,12 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        self.execute(Kind::Write, async |connection| {
-            let deadline =
-                Instant::now() + Kind::Write.statement_limit(self.pool.connector.timeout);
-            apply_all(
-                connection,
-                &self.pool.connector.definition,
-                &changes,
-                deadline,
-            )
-            .await
-        })
+        let work = Changes::new(&self.pool.connector);
+        let changes: Vec<_> = changes.iter().collect();
+        let results = self.execute(Kind::Write, async |connection| {
+            work.execute(connection, &changes, Kind::Write).await
+        })?;
+        results.into_iter().collect()
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -53,6 +53,7 @@ pub(super) fn page<T: Item>(
             request,
             text.map(contains),
             room,
+            "",
         ));
     }
     if let Some(ids) = sorted_ids(connection, request, text, room.robots)? {
@@ -125,7 +126,7 @@ fn sorted_ids(
     }
     // Not by the index of the order, which would read all robots.
     let room = &mut Room::of_robots(limit);
-    let page = statements::page_ordered(connection, request, text.map(contains), room, "+");
+    let page = statements::page(connection, request, text.map(contains), room, "+");
     let entries: Vec<Entry> = now(page)?;
     Ok(Some(entries.iter().map(|entry| entry.id().get()).collect()))
 }
@@ -160,6 +161,7 @@ fn read_names<T: Item>(
             part,
             Some(condition),
             room,
+            "",
         ))?);
         cursor = cursor.after_text(last);
         names_read += chunk;
@@ -200,12 +202,13 @@ fn read_scanned<T: Item>(
             request,
             text.map(contains),
             room,
+            "",
         ));
     }
     let condition = condition(request.filter, text, ids);
     let filter = &Filter::all();
     let request = PageRequest { filter, ..request };
-    now(statements::page(connection, request, condition, room))
+    now(statements::page(connection, request, condition, room, ""))
 }
 
 /// The conditions for the text, the ids, and the fields: these in a form for which SQLite uses no index (`+`).

@@ -9,7 +9,7 @@ use crate::{
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
-        rewrite::{Rewritten, if_own},
+        rewrite::set_search_texts,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{last_id, now, unindexed},
     },
@@ -29,7 +29,10 @@ impl_execute!(SqliteConnection,);
 impl Dialect for SqliteConnection {
     const READS_LAZILY: bool = true;
 
-    const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
+    fn merge(_: &[&str]) -> (String, &'static str) {
+        let before = "nullif(json_patch(coalesce(own, '{}'), ";
+        (before.to_owned(), "), '{}')")
+    }
 
     const LAST_ID: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'";
 
@@ -81,12 +84,19 @@ impl Dialect for SqliteConnection {
     }
 
     /// Without a search text: names are added to the search index together.
-    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        let id = diesel::insert_into(robots::table)
-            .values(DraftRow::unindexed(definition, draft))
-            .returning(robots::id)
-            .get_result(self);
-        id.map_err(|error| without_ids(self, error))
+    async fn insert(
+        &mut self,
+        definition: &Definition,
+        drafts: &[&ValidDraft],
+    ) -> QueryResult<Vec<i64>> {
+        let insert = |draft: &&ValidDraft| {
+            let id = diesel::insert_into(robots::table)
+                .values(DraftRow::unindexed(definition, draft))
+                .returning(robots::id)
+                .get_result(self);
+            id.map_err(|error| without_ids(self, error))
+        };
+        drafts.iter().map(insert).collect()
     }
 
     async fn insert_robots(
@@ -103,21 +113,13 @@ impl Dialect for SqliteConnection {
         insert.execute(self).map(drop)
     }
 
-    /// By one statement: FTS5 writes what it has collected at the end of each.
-    async fn rewrite(&mut self, _: &Definition, rows: &[Rewritten<'_>]) -> QueryResult<()> {
-        let own = if_own(
-            rows,
-            ", own = nullif(value ->> 'own', '{}'), revision = revision + 1",
-        );
-        let update = Fragment::new(format!(
-            "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text'{own} \
-             FROM json_each("
-        ));
-        let update = update.text(json(&rows)?);
-        let update =
-            update.sql(") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'");
-        self.change(update).await.map(drop)
-    }
+    /// FTS5 writes what it has collected at the end of each statement.
+    const SET_SEARCH_TEXTS: (&str, &str) = (
+        "UPDATE robots SET search_text = value ->> 'search_text', own_text = value ->> 'own_text'/*own*/ FROM json_each(",
+        ") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'",
+    );
+
+    const SET_OWN: &str = ", own = value ->> 'own', revision = revision + 1";
 
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         // The row exists only after the first insert.
@@ -166,10 +168,7 @@ pub(super) fn index_names(
     let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
     if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
-        let texts = robots
-            .iter()
-            .map(|robot| Rewritten::search_texts(definition, robot));
-        now(connection.rewrite(definition, &texts.collect::<Vec<_>>()))?;
+        now(set_search_texts(connection, definition, &robots))?;
         return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
     }
     Ok(false)

@@ -182,7 +182,7 @@ impl SqliteCatalogue {
         self.reads.pool.read(|connection| {
             let mut room = request.room();
             let found = if filter.containing.is_empty() && after_name(request).is_some() {
-                now(statements::page(connection, request, None, &mut room))
+                now(statements::page(connection, request, None, &mut room, ""))
             } else {
                 // All statements of a search read one snapshot.
                 connection.transaction(|connection| search::page(connection, request, &mut room))

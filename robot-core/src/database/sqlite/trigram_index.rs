@@ -52,7 +52,7 @@ pub(super) fn candidates(
         .bind::<BigInt, _>(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
         .load::<i64>(connection);
     let mut ids = ids.ok()?;
-    ids.extend(search.unindexed());
+    ids.extend(&search.unindexed);
     (ids.len() <= limit).then_some(ids)
 }
 

@@ -7,7 +7,10 @@ use diesel_async::{
     AsyncMysqlConnection, SimpleAsyncConnection, async_connection_wrapper::AsyncConnectionWrapper,
 };
 
-use super::{migrations::CHANGE_TRIGGER, url::MysqlUrl};
+use super::{
+    migrations::{CHANGE_TRIGGER, TABLE_LOCK},
+    url::MysqlUrl,
+};
 use crate::{
     catalogue::Preparation,
     database::{
@@ -104,6 +107,13 @@ impl Backend for AsyncMysqlConnection {
         ))
         .await
     }
+
+    const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+
+    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    const LOCK_WRITES: &'static str =
+        "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE";
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server and the user are.

@@ -1,47 +1,27 @@
 //! Statements in MariaDB's and MySQL's dialect.
 
-use std::{
-    collections::HashSet,
-    hash::{BuildHasher, RandomState},
-    time::Instant,
-};
+use std::hash::{BuildHasher, RandomState};
 
 use diesel::{
     QueryResult,
-    mysql::Mysql,
-    query_builder::{AstPass, Query, QueryFragment, QueryId},
     result::{DatabaseErrorKind, Error as DieselError},
-    sql_types::{BigInt, Nullable, Text},
 };
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
-use super::migrations::TABLE_LOCK;
 use crate::{
     catalogue::{Error, Room},
     database::{
-        conditions::has_name_of,
         define::Index,
         dialect::Dialect,
-        errors::{VALUES, is_taken, wrap},
+        errors::{VALUES, wrap},
         execute::{Execute, impl_execute},
-        fragment::{Fragment, json},
-        rewrite::{Rewritten, if_own},
-        schema::{DraftRow, ENTRY, RobotRow, robots},
-        server::{
-            backend::{ServerDialect, check_deadline},
-            batcher::BATCH_LIMIT,
-            define::batch_patiently,
-        },
-        statements::{check_current, end_of_step, is_current, select},
+        fragment::Fragment,
+        schema::{DraftRow, RobotRow, robots},
+        server::define::batch_patiently,
+        statements::end_of_step,
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
-
-/// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
-/// statement, so up to 65 per row.
-const ROWS: usize = 1000;
-
-const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
 
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
 const COLLATE: &str =
@@ -50,19 +30,14 @@ const COLLATE: &str =
 impl_execute!(AsyncMysqlConnection, .await);
 
 impl Dialect for AsyncMysqlConnection {
-    const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");
-
     /// MariaDB's merge keeps some of several values that a patch removes.
     fn merge(removed: &[&str]) -> (String, &'static str) {
-        let (before, after) = Self::MERGE;
         let paths: Vec<_> = removed.iter().map(|name| format!("'$.{name}'")).collect();
-        let own = "coalesce(own, '{}')";
-        let removing = format!("json_remove({own}, {})", paths.join(", "));
-        let before = match removed {
-            [] => before.to_owned(),
-            _ => before.replace(own, &removing),
+        let own = match &paths[..] {
+            [] => "coalesce(own, '{}')".to_owned(),
+            _ => format!("json_remove(coalesce(own, '{{}}'), {})", paths.join(", ")),
         };
-        (before, after)
+        (format!("nullif(json_merge_patch({own}, "), "), '{}')")
     }
 
     /// Values that are counted are texts.
@@ -114,10 +89,10 @@ impl Dialect for AsyncMysqlConnection {
         for column in self.texts(orphans).await? {
             for event in EVENTS {
                 let drop = format!("DROP TRIGGER IF EXISTS {}", trigger(event, &column));
-                self.change_table(&drop).await?;
+                batch_patiently(self, &drop).await?;
             }
             let drop = format!("ALTER TABLE robots DROP COLUMN {column}");
-            self.change_table(&drop).await?;
+            batch_patiently(self, &drop).await?;
         }
         Ok(())
     }
@@ -131,20 +106,17 @@ impl Dialect for AsyncMysqlConnection {
         let missing: Vec<_> = missing.collect();
         for index in &missing {
             let column = index.column();
-            let sql_type = match index.field.kind() {
-                Kind::Integer { .. } => "BIGINT".to_owned(),
-                Kind::Number { .. } => "DOUBLE".to_owned(),
-                _ => format!("VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE}"),
-            };
-            let add = format!("ALTER TABLE robots ADD COLUMN {column} {sql_type}");
-            self.change_table(&add).await?;
-            let value = match index.field.kind() {
-                Kind::Integer { .. } | Kind::Number { .. } => own_value(index.field, "NEW.own"),
-                _ => format!(
-                    "LEFT({}, {INDEXED_LENGTH})",
-                    own_value(index.field, "NEW.own")
+            let value = own_value(index.field, "NEW.own");
+            let (sql_type, value) = match index.field.kind() {
+                Kind::Integer { .. } => ("BIGINT".to_owned(), value),
+                Kind::Number { .. } => ("DOUBLE".to_owned(), value),
+                _ => (
+                    format!("VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE}"),
+                    format!("LEFT({value}, {INDEXED_LENGTH})"),
                 ),
             };
+            let add = format!("ALTER TABLE robots ADD COLUMN {column} {sql_type}");
+            batch_patiently(self, &add).await?;
             for event in EVENTS {
                 let trigger = trigger(event, &column);
                 // A number that the column cannot have is none.
@@ -153,7 +125,7 @@ impl Dialect for AsyncMysqlConnection {
                      DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SET NEW.{column} = NULL;
                      SET NEW.{column} = {value}; END"
                 );
-                self.change_table(&create).await?;
+                batch_patiently(self, &create).await?;
             }
         }
         let mut last = 0;
@@ -174,13 +146,9 @@ impl Dialect for AsyncMysqlConnection {
                 field.name().to_owned()
             };
             let create = format!("ALTER TABLE robots ADD {unique}INDEX {name} ({column})");
-            self.change_table(&create).await?;
+            batch_patiently(self, &create).await?;
         }
         Ok(())
-    }
-
-    async fn change_table(&mut self, statement: &str) -> QueryResult<()> {
-        batch_patiently(self, statement).await
     }
 
     /// Its column stays until the next change: processes that do not know the new definition yet may use it.
@@ -188,34 +156,48 @@ impl Dialect for AsyncMysqlConnection {
         format!("ALTER TABLE robots DROP INDEX {name}")
     }
 
-    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
-        Some(is_current(definition))
-    }
+    const SET_SEARCH_TEXTS: (&str, &str) = (
+        "UPDATE robots JOIN JSON_TABLE(",
+        ", '$[*]' COLUMNS (id BIGINT PATH '$.id', revision BIGINT PATH '$.revision',
+             search_text VARCHAR(255) PATH '$.search_text', own_text LONGTEXT PATH '$.own_text',
+             own LONGTEXT PATH '$.own')) AS new
+         SET robots.search_text = new.search_text, robots.own_text = new.own_text/*own*/
+         WHERE robots.id = new.id AND robots.revision = new.revision",
+    );
 
-    async fn rewrite(
+    const SET_OWN: &str = ", robots.own = new.own, robots.revision = robots.revision + 1";
+
+    /// The first row has a revision only if the definition of the database is this one, which stays so until the
+    /// transaction ends; otherwise the insert fails. MariaDB returns the ids of the rows: a cluster that loses a node
+    /// changes the distance of ids, so that they cannot be derived from the first one.
+    async fn insert(
         &mut self,
         definition: &Definition,
-        rows: &[Rewritten<'_>],
-    ) -> QueryResult<()> {
-        let update = Fragment::new("UPDATE robots JOIN JSON_TABLE(");
-        let update = update.text(json(&rows)?).sql(
-            ", '$[*]' COLUMNS (id BIGINT PATH '$.id', revision BIGINT PATH '$.revision',
-                 search_text VARCHAR(255) PATH '$.search_text', own_text LONGTEXT PATH '$.own_text',
-                 own LONGTEXT PATH '$.own')) AS new
-             ON robots.id = new.id AND robots.revision = new.revision
-             SET robots.search_text = new.search_text, robots.own_text = new.own_text",
-        );
-        let own = ", robots.own = nullif(new.own, '{}'), robots.revision = robots.revision + 1";
-        let update = update.sql(if_own(rows, own)).sql(" WHERE ");
-        if self.change(update.then(is_current(definition))).await? == 0 {
-            check_current(self, definition).await?;
+        drafts: &[&ValidDraft],
+    ) -> QueryResult<Vec<i64>> {
+        let insert = "INSERT INTO robots (revision, name, type, year, search_text, own_text, own) \
+                      VALUES ((SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ";
+        let mut insert = Fragment::new(insert).number(definition.revision().get());
+        for (index, draft) in drafts.iter().enumerate() {
+            let row = DraftRow::new(definition, draft);
+            insert = insert.sql(if index == 0 { "), " } else { "), (1, " });
+            insert = insert.text(draft.name()).sql(", ");
+            insert = insert.text_or_null(row.robot_type).sql(", ");
+            insert = match row.year {
+                Some(year) => insert.number(year),
+                None => insert.text_or_null(None::<&str>),
+            };
+            for text in [row.search_text, row.own_text, row.own] {
+                insert = insert.sql(", ").text_or_null(text);
+            }
         }
-        Ok(())
-    }
-
-    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        let mut ids = insert(self, definition, &[draft]).await?;
-        Ok(ids.pop().unwrap_or(0))
+        match self.numbers(insert.sql(") /*M! RETURNING id */")).await {
+            // The definition of the database is another one.
+            Err(DieselError::DatabaseError(DatabaseErrorKind::NotNullViolation, _)) => {
+                Err(wrap(Error::DefinitionStale))
+            }
+            returned => assigned_ids(self, returned?, drafts.len()).await,
+        }
     }
 
     async fn insert_robots(
@@ -266,86 +248,6 @@ fn own_value(field: Field, own: &str) -> String {
     }
 }
 
-impl ServerDialect for AsyncMysqlConnection {
-    const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-
-    const NEEDS_SAVEPOINTS: bool = false;
-
-    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
-
-    const LOCK_WRITES: &'static str =
-        "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE";
-
-    async fn insert_all(
-        &mut self,
-        definition: &Definition,
-        drafts: &[&ValidDraft],
-        deadline: Instant,
-    ) -> QueryResult<Vec<Option<i64>>> {
-        let mut ids = Vec::new();
-        for drafts in drafts.chunks(ROWS) {
-            check_deadline(deadline)?;
-            match insert(self, definition, drafts).await {
-                Err(error) if is_taken(&error) => {
-                    ids.extend(insert_free(self, definition, drafts).await?);
-                }
-                inserted => ids.extend(inserted?.into_iter().map(Some)),
-            }
-        }
-        Ok(ids)
-    }
-}
-
-/// Inserts the robots whose names are free. A transaction needs no savepoint for it: in a cluster, a conflict rolls back
-/// the whole transaction.
-async fn insert_free(
-    connection: &mut AsyncMysqlConnection,
-    definition: &Definition,
-    drafts: &[&ValidDraft],
-) -> QueryResult<Vec<Option<i64>>> {
-    if !definition.has_only_unique_names() {
-        // Each with a statement of its own finds out which values are taken.
-        return Ok(vec![None; drafts.len()]);
-    }
-    let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
-    let taken = select(ENTRY, Some(has_name_of(&names)));
-    let taken = connection
-        .pairs(taken, &mut Room::of_robots(usize::MAX), Ok)
-        .await?;
-    let mut taken: HashSet<_> = taken.iter().map(|(_, name)| name.as_str()).collect();
-    let is_free: Vec<_> = names.into_iter().map(|name| taken.insert(name)).collect();
-    let free = drafts.iter().zip(&is_free).filter(|(_, is_free)| **is_free);
-    let free: Vec<_> = free.map(|(draft, _)| *draft).collect();
-    if free.is_empty() {
-        return Ok(vec![None; drafts.len()]);
-    }
-    let mut ids = insert(connection, definition, &free).await?.into_iter();
-    let ids = is_free
-        .into_iter()
-        .map(|is_free| if is_free { ids.next() } else { None });
-    Ok(ids.collect())
-}
-
-/// Inserts robots by one statement, and returns their ids.
-async fn insert(
-    connection: &mut AsyncMysqlConnection,
-    definition: &Definition,
-    drafts: &[&ValidDraft],
-) -> QueryResult<Vec<i64>> {
-    let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
-    let insert = Insert {
-        rows: rows.collect(),
-        definition: definition.revision().get(),
-    };
-    match insert.load(connection).await {
-        // The definition of the database is another one.
-        Err(DieselError::DatabaseError(DatabaseErrorKind::NotNullViolation, _)) => {
-            Err(wrap(Error::DefinitionStale))
-        }
-        returned => assigned_ids(connection, returned?, drafts.len()).await,
-    }
-}
-
 /// The ids that the last insert has assigned to so many robots, if it has not returned them.
 async fn assigned_ids(
     connection: &mut AsyncMysqlConnection,
@@ -357,56 +259,13 @@ async fn assigned_ids(
     }
     // The first id. The ids of a statement have the same distance.
     let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
-    let ids = connection
-        .pairs(Fragment::new(ids), &mut Room::of_robots(1), Ok)
-        .await;
+    let room = &mut Room::of_robots(1);
+    let ids = connection.pairs(Fragment::new(ids), room, Ok).await;
     // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
     let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
     let (first, distance) = ids.unwrap_or_default();
     let distance = distance.parse().unwrap_or(1);
     Ok((first..).step_by(distance).take(count).collect())
-}
-
-/// An insert. Its first row has a revision only if the definition of the database has this revision, which stays so until
-/// the transaction ends; otherwise the insert fails. On MariaDB, it returns the ids of the rows: a cluster that loses a
-/// node changes the distance of ids, so that they cannot be derived from the first one.
-struct Insert<'a> {
-    rows: Vec<DraftRow<'a>>,
-    definition: i64,
-}
-
-impl QueryId for Insert<'_> {
-    type QueryId = ();
-
-    const HAS_STATIC_QUERY_ID: bool = false;
-}
-
-impl Query for Insert<'_> {
-    type SqlType = BigInt;
-}
-
-impl QueryFragment<Mysql> for Insert<'_> {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Mysql>) -> QueryResult<()> {
-        pass.push_sql(
-            "INSERT INTO robots (revision, name, type, year, search_text, own_text, own) \
-             VALUES ((SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ",
-        );
-        pass.push_bind_param::<BigInt, _>(&self.definition)?;
-        for (index, row) in self.rows.iter().enumerate() {
-            pass.push_sql(if index == 0 { "), " } else { "), (1, " });
-            pass.push_bind_param::<Text, _>(row.name)?;
-            pass.push_sql(", ");
-            pass.push_bind_param::<Nullable<Text>, _>(&row.robot_type)?;
-            pass.push_sql(", ");
-            pass.push_bind_param::<Nullable<BigInt>, _>(&row.year)?;
-            for text in [&row.search_text, &row.own_text, &row.own] {
-                pass.push_sql(", ");
-                pass.push_bind_param::<Nullable<Text>, _>(text)?;
-            }
-        }
-        pass.push_sql(") /*M! RETURNING id */");
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,11 @@ use diesel_async::{
 };
 use tokio_postgres::Client;
 
-use super::{migrations::SEARCH_INDEX, pooler, url::PostgresUrl};
+use super::{
+    migrations::{SEARCH_INDEX, TABLE_LOCK},
+    pooler,
+    url::PostgresUrl,
+};
 use crate::{
     catalogue::Preparation,
     database::{
@@ -86,6 +90,14 @@ impl Backend for AsyncPgConnection {
         ))
         .await
     }
+
+    const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    /// Also waits for transactions that have only locked robots. With a weaker lock, they would then wait for the table,
+    /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
+    const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server, database and role are.

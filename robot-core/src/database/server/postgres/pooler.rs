@@ -35,10 +35,8 @@ pub(super) async fn connect(url: &PostgresUrl) -> Result<Client, ConnectError> {
         // So that a pooler that takes turns does not match the order.
         sessions.reverse();
     }
-    let all: HashSet<_> = sessions
-        .iter()
-        .flat_map(|(_, processes)| processes)
-        .collect();
+    let all = sessions.iter().flat_map(|(_, processes)| processes);
+    let all: HashSet<_> = all.collect();
     let has_changed = sessions.iter().any(|(_, processes)| processes.len() > 1);
     let are_kept = all.len() == sessions.len() && !has_changed;
     if are_kept && let Some((client, _)) = sessions.pop() {

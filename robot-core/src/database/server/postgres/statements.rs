@@ -1,18 +1,11 @@
 //! Statements in PostgreSQL's dialect.
 
-use std::{
-    collections::{BTreeMap, HashSet},
-    time::Instant,
-};
+use std::borrow::Cow;
 
-use diesel::{
-    QueryResult,
-    sql_types::{BigInt, Nullable},
-};
+use diesel::QueryResult;
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
-use super::migrations::TABLE_LOCK;
 use crate::{
     catalogue::Error,
     database::{
@@ -21,36 +14,30 @@ use crate::{
         dialect::Dialect,
         errors::wrap,
         execute::{Execute, impl_execute},
-        fragment::{Fragment, Rows, json},
-        rewrite::{Rewritten, if_own},
-        schema::{ChangedColumns, DraftRow, RobotRow},
-        server::{
-            backend::ServerDialect,
-            define::{LOCK_LIMIT, LOCK_PATIENCE, batch_patiently, reported},
-        },
-        statements::{check_current, is_current},
+        fragment::{Fragment, json},
+        schema::{DraftRow, RobotRow},
+        server::define::{LOCK_LIMIT, LOCK_PATIENCE, batch_patiently, reported},
+        statements::by_definition,
         trigrams::trigrams,
     },
     model::{
-        Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, RobotId, ValidChanges,
-        ValidDraft, fold,
+        Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, ValidChanges, ValidDraft, fold,
     },
 };
 
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 
-/// The columns of a [`DraftRow`] as JSON, and with their types.
-const DRAFT_COLUMNS: &str = "name, type, year, search_text, own_text, own";
-const DRAFT: &str = "name text, type text, year bigint, search_text text, own_text text, own text";
+/// The columns of a [`RobotRow`] as JSON.
+const ROW: &str = "id bigint, name text, type text, year bigint, revision bigint, search_text text, own_text text, own text";
 
 impl_execute!(AsyncPgConnection, .await);
 
 impl Dialect for AsyncPgConnection {
-    const MERGE: (&str, &str) = (
-        "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ",
-        "::jsonb)::text, '{}')",
-    );
+    fn merge(_: &[&str]) -> (String, &'static str) {
+        let before = "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ";
+        (before.to_owned(), "::jsonb)::text, '{}')")
+    }
 
     const LAST_ID: &str = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('robots', 'id')::regclass), 0)";
 
@@ -87,7 +74,7 @@ impl Dialect for AsyncPgConnection {
                        WHERE indrelid = 'robots'::regclass AND NOT indisvalid AND relname LIKE 'robots\\_%'";
         for name in self.texts(invalid).await? {
             let drop = format!("DROP INDEX CONCURRENTLY {name}");
-            self.change_table(&drop).await?;
+            batch_patiently(self, &drop).await?;
         }
         Ok(())
     }
@@ -113,7 +100,7 @@ impl Dialect for AsyncPgConnection {
             if name == "robots_name" {
                 let constrain =
                     "ALTER TABLE robots ADD CONSTRAINT robots_name UNIQUE USING INDEX robots_name";
-                self.change_table(constrain).await?;
+                batch_patiently(self, constrain).await?;
             }
         }
         // The planner knows nothing of the values of an expression before they are analyzed. An empty table is not
@@ -126,10 +113,6 @@ impl Dialect for AsyncPgConnection {
         Ok(())
     }
 
-    async fn change_table(&mut self, statement: &str) -> QueryResult<()> {
-        batch_patiently(self, statement).await
-    }
-
     fn drop_index(name: &str) -> String {
         match name {
             "robots_name" => format!("ALTER TABLE robots DROP CONSTRAINT {name}"),
@@ -137,42 +120,35 @@ impl Dialect for AsyncPgConnection {
         }
     }
 
-    fn is_current(definition: &Definition) -> Option<Fragment<'static>> {
-        Some(is_current(definition))
-    }
+    const SET_SEARCH_TEXTS: (&str, &str) = (
+        "UPDATE robots SET search_text = new.search_text, own_text = new.own_text/*own*/ FROM json_to_recordset(",
+        "::json) AS new (id bigint, revision bigint, search_text text, own_text text, own text)
+         WHERE robots.id = new.id AND robots.revision = new.revision",
+    );
 
-    async fn rewrite(
-        &mut self,
-        definition: &Definition,
-        rows: &[Rewritten<'_>],
-    ) -> QueryResult<()> {
-        let own = ", own = nullif(new.own, '{}')::jsonb, revision = robots.revision + 1";
-        let update = Fragment::new(format!(
-            "UPDATE robots SET search_text = new.search_text, own_text = new.own_text{} FROM json_to_recordset(",
-            if_own(rows, own)
-        ));
-        let update = update.text(json(&rows)?).sql(
-            "::json) AS new (id bigint, revision bigint, search_text text, own_text text, own text)
-             WHERE robots.id = new.id AND robots.revision = new.revision AND ",
-        );
-        if self.change(update.then(is_current(definition))).await? == 0 {
-            check_current(self, definition).await?;
-        }
-        Ok(())
-    }
+    const SET_OWN: &str = ", own = new.own::jsonb, revision = robots.revision + 1";
 
     /// Reads the result to its end, which comes after the commit: the first row comes before it.
-    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
-        let row = json(&[DraftRow::new(definition, draft)])?;
-        let insert = Fragment::new(format!(
-            "INSERT INTO robots ({DRAFT_COLUMNS}) SELECT * FROM json_to_recordset("
-        ));
-        let insert = insert
-            .text(row)
-            .sql(format!("::json) AS new ({DRAFT}) WHERE "));
-        let insert = insert.then(is_current(definition)).sql(" RETURNING id");
-        let id = self.numbers(insert).await?.pop();
-        id.ok_or_else(|| wrap(Error::DefinitionStale))
+    async fn insert(
+        &mut self,
+        definition: &Definition,
+        drafts: &[&ValidDraft],
+    ) -> QueryResult<Vec<i64>> {
+        let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
+        let rows = json(&rows.collect::<Vec<_>>())?;
+        let insert = Fragment::new(
+            "INSERT INTO robots (name, type, year, search_text, own_text, own) SELECT * FROM json_to_recordset(",
+        );
+        let insert = insert.text(rows).sql(
+            "::json) AS new (name text, type text, year bigint, search_text text, own_text text, own text)
+             WHERE true",
+        );
+        let insert = by_definition::<Self>(insert, definition).sql(" RETURNING id");
+        let ids = self.numbers(insert).await?;
+        if ids.is_empty() {
+            return Err(wrap(Error::DefinitionStale));
+        }
+        Ok(ids)
     }
 
     const POSITION: &str = "strpos";
@@ -201,10 +177,7 @@ impl Dialect for AsyncPgConnection {
             "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
              OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset(",
         );
-        let insert = insert.text(rows).sql(
-            "::json) AS new (id bigint, name text, type text, year bigint, revision bigint, search_text text,
-             own_text text, own text)",
-        );
+        let insert = insert.text(rows).sql(format!("::json) AS new ({ROW})"));
         self.change(insert).await.map(drop)
     }
 
@@ -216,9 +189,48 @@ impl Dialect for AsyncPgConnection {
     /// Blocks inserts, so that none is assigned an id between the look at the sequence and its change.
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
-    async fn lock_ids(&mut self) -> QueryResult<()> {
-        self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
-            .await
+    const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
+
+    /// By one statement: rows are what the changes make of the values that were read, except own values, of which those
+    /// of other programs are kept.
+    async fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> QueryResult<usize> {
+        #[derive(Serialize)]
+        struct Update<'a> {
+            #[serde(flatten)]
+            row: RobotRow<'a>,
+            /// Whether `own` is a patch of the present values, or replaces them.
+            merges: Option<bool>,
+        }
+        let changed = updates
+            .iter()
+            .map(|(robot, changes)| (*changes).clone().apply_to(robot));
+        let changed: Vec<_> = changed.collect();
+        let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
+            let (merges, own) = match changes.own(definition) {
+                OwnChange::None => (None, None),
+                OwnChange::Set(own) => (Some(false), own),
+                OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+            };
+            let mut values = DraftRow::new(definition, robot.values());
+            values.own = own.map(Cow::Owned);
+            let row = RobotRow::new(robot, values);
+            Update { row, merges }
+        });
+        let rows = json(&rows.collect::<Vec<_>>())?;
+        let (before, after) = Self::merge(&[]);
+        let update = Fragment::new(format!(
+            "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
+               search_text = new.search_text, own_text = new.own_text,
+               own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
+             FROM json_to_recordset("
+        ));
+        let columns = format!("::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id");
+        let update = update.text(rows).sql(columns);
+        self.change(by_definition::<Self>(update, definition)).await
     }
 }
 
@@ -248,119 +260,4 @@ fn pattern(folded: &str) -> String {
         }
     }
     pattern + "%"
-}
-
-impl ServerDialect for AsyncPgConnection {
-    const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
-    const NEEDS_SAVEPOINTS: bool = true;
-
-    const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
-
-    /// Also waits for transactions that have only locked robots. With a weaker lock, they would then wait for the table,
-    /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
-    const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
-
-    async fn insert_all(
-        &mut self,
-        definition: &Definition,
-        drafts: &[&ValidDraft],
-        _: Instant,
-    ) -> QueryResult<Vec<Option<i64>>> {
-        let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
-        let rows = json(&rows.collect::<Vec<_>>())?;
-        // Ids are assigned before, so that they tell which robots were inserted.
-        let insert = Fragment::new(format!(
-            "WITH new AS (SELECT *, nextval({SEQUENCE}) AS id FROM ROWS FROM (json_to_recordset("
-        ));
-        // The conflict of a field whose index is newer than the definition is an error, after which each draft is
-        // inserted alone.
-        let target = if definition.has_only_unique_names() {
-            "(name)"
-        } else {
-            ""
-        };
-        let insert = insert.text(rows).sql(format!(
-            "::json) AS ({DRAFT})) WITH ORDINALITY AS new ({DRAFT_COLUMNS}, place)),
-             inserted AS (INSERT INTO robots (id, {DRAFT_COLUMNS}) OVERRIDING SYSTEM VALUE
-                 SELECT id, {DRAFT_COLUMNS} FROM new WHERE "
-        ));
-        let insert = insert.then(is_current(definition)).sql(format!(
-            " ON CONFLICT {target} DO NOTHING RETURNING id)
-             SELECT CASE WHEN id IN (TABLE inserted) THEN id WHEN NOT "
-        ));
-        let insert = insert
-            .then(is_current(definition))
-            .sql(" THEN 0 END FROM new ORDER BY place");
-        let ids: Vec<_> = Rows::<Nullable<BigInt>>::of(insert).load(self).await?;
-        if ids.contains(&Some(0)) {
-            return Err(wrap(Error::DefinitionStale));
-        }
-        Ok(ids)
-    }
-
-    /// Leaves out robots that get a new value of a unique field other than the name, or lose a value.
-    async fn update_free(
-        &mut self,
-        definition: &Definition,
-        updates: BTreeMap<RobotId, &ValidChanges>,
-    ) -> QueryResult<HashSet<RobotId>> {
-        #[derive(Serialize)]
-        struct Update<'a> {
-            id: i64,
-            #[serde(flatten)]
-            columns: ChangedColumns<'a>,
-            /// Whether `own` is `merged`, or replaces the present values.
-            merges: Option<bool>,
-            own: Option<String>,
-            sets_own_text: bool,
-        }
-        let sets_unique = |changes: &ValidChanges| {
-            let mut unique = definition.unique().filter(|field| *field != Field::NAME);
-            unique.any(|field| changes.value(field).is_some())
-        };
-        let rows = updates.into_iter().filter_map(|(id, changes)| {
-            let columns = ChangedColumns::new(definition, changes);
-            if columns.has_null() || sets_unique(changes) {
-                return None;
-            }
-            let (merges, own) = match changes.own(definition) {
-                OwnChange::None => (None, None),
-                OwnChange::Set(own) => (Some(false), own),
-                OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
-            };
-            Some(Update {
-                id: id.get(),
-                sets_own_text: columns.own_text.is_some(),
-                columns,
-                merges,
-                own,
-            })
-        });
-        let rows: Vec<_> = rows.collect();
-        if rows.is_empty() || !definition.has_unique_names() {
-            return Ok(HashSet::new());
-        }
-        let (before, after) = AsyncPgConnection::MERGE;
-        let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
-        let update = update.text(json(&rows)?).sql(format!(
-            "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
-                 sets_own_text boolean, merges boolean, own text)),
-             taken AS (SELECT new.id FROM new JOIN robots USING (id)
-               JOIN robots AS other ON other.name = new.name AND other.id <> new.id)
-             UPDATE robots SET name = coalesce(new.name, robots.name),
-               type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
-               search_text = coalesce(new.search_text, robots.search_text),
-               own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
-               own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
-                   ELSE robots.own END,
-               revision = robots.revision + 1
-             FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken) AND "
-        ));
-        let update = update
-            .then(is_current(definition))
-            .sql(" RETURNING robots.id");
-        let ids = self.numbers(update).await?;
-        Ok(ids.into_iter().filter_map(RobotId::new).collect())
-    }
 }

@@ -32,10 +32,10 @@ use crate::{
         restore::restore,
         rewrite,
         schema::assigned,
-        statements::{apply_alone, check_all, now},
+        statements::{apply_alone, now},
     },
     metrics::SQLITE_COMMIT_START,
-    model::{Definition, RobotId, ValidDraft},
+    model::{Definition, RobotId, ValidDraft, Violations},
 };
 
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
@@ -204,7 +204,9 @@ fn apply_all(
     definition: &Definition,
     changes: &[Change],
 ) -> QueryResult<Vec<RobotId>> {
-    let changes = check_all(changes, definition)?;
+    let changes = changes.iter().map(|change| change.check_again(definition));
+    let changes: Result<Vec<_>, Violations> = changes.collect();
+    let changes = changes.map_err(|violations| wrap(violations.into()))?;
     let drafts = changes.iter().filter_map(|change| change.draft());
     let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
     let apply = |change: &Cow<'_, Change>| {
