@@ -313,7 +313,8 @@ impl<'a> Fields<'a> {
                 reason = format!("{reason}; {null} means no value");
             }
         }
-        if column.meaning.field().is_none() {
+        // Of a built-in field that is left out, the new one takes the heading.
+        if column.meaning.field().is_none() || self.survey.is_of_empty_catalogue {
             let title: String = column.heading.chars().take(TITLE_LIMIT).collect();
             property.insert("title".into(), title.into());
         }
@@ -548,7 +549,7 @@ fn name_of(heading: &str) -> String {
     }
     name.truncate(50);
     let name = name.trim_end_matches('_');
-    if is_reserved(name) {
+    if is_reserved(name) || Field::built_in(name).is_some() {
         format!("{name}_value")
     } else {
         name.to_owned()
