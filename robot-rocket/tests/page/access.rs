@@ -107,7 +107,7 @@ fn export_sends_the_token() {
     visit.click("#export summary");
     visit.click("#exports li:first-child a");
     visit.wait_for_announcement("Exported robots.csv.");
-    let saved = json!("id,name,type,year\n1,R2-D2,droid,1977\nrobots.csv");
+    let saved = json!("id,name,type,year,revision\n1,R2-D2,droid,1977,1\nrobots.csv");
     assert_eq!(visit.run("return window.saved.join('')"), saved);
     // A browser that cannot.
     visit.allow_downloads();

@@ -48,7 +48,7 @@ fn current_filter_is_exported_in_each_format() {
     visit.export("CSV for spreadsheets");
     visit.wait_for_file(
         "robots.csv",
-        "id,name,type,year,revision\n1,'=1+1,droid,1977,1\n",
+        "\u{feff}id,name,type,year,revision\n1,'=1+1,droid,1977,1\n",
     );
     visit.export("NDJSON");
     let robot = "{\"id\":\"1\",\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"revision\":1}";

@@ -577,6 +577,7 @@ fn limits_and_the_order_of_fields_are_set() {
         visit.run(&shown),
         json!([
             ["Label", "Rooms"],
+            ["Type", "digits"],
             ["Least value", "1"],
             ["Greatest value", "99"]
         ])
