@@ -95,6 +95,7 @@ let isStarted = false;
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;
   for (const noun of document.querySelectorAll(".noun-many")) noun.textContent = MANY;
+  byId("robots-heading").textContent = MANY.charAt(0).toUpperCase() + MANY.slice(1);
   byId("title").textContent = TITLE;
   if (isStarted) refreshAddress();
   isStarted = true;
