@@ -116,7 +116,7 @@ fn export_sends_the_token() {
     visit.click("#exports li:nth-child(3) a");
     visit.wait_for_file(
         "robots.json",
-        "[\n{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n]\n",
+        "[\n{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977,\"revision\":1}\n]\n",
     );
     visit.run(
         "const send = window.fetch; window.fetch = (path, options) => path.includes('export') \

@@ -598,6 +598,7 @@ fn limits_and_the_order_of_fields_are_set() {
     visit.press_on("Edit Accession");
     let expected = json!([
         ["Label", "Accession"],
+        ["Type", "text"],
         ["Most characters", "255"],
         ["Pattern, a regular expression", "^[0-9]{4}\\.[0-9]+$"]
     ]);
