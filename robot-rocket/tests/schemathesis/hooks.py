@@ -36,7 +36,9 @@ def filter_failure(context, failure, case, response):
 
 CONTRADICTIONS = {
     "columns must be a JSON object that has the name of a field, or null, for each column",
-    "match and on_conflict exclude each other; give one of them",
+    "kinds must be a JSON object that has a kind, such as \"number\", for each column",
+    "nulls must be a JSON array of texts, such as [\"NA\"]",
+    "ids must have 1 to 1000 ids, and the query none",
     "after and cursor exclude each other; give one of them",
     "after needs the order of the names; use cursor, as in the header Link",
     "cursor belongs to another sort; give the sort of the page that it comes from",
@@ -86,7 +88,7 @@ def tag_violates_its_pattern(case, response):
 
 def content_is_not_of_the_format(case, response):
     """A schema cannot describe CSV and NDJSON, nor that `format` takes precedence over the type."""
-    is_import = case.operation.path.endswith("/robots/import")
+    is_import = "/robots/import" in case.operation.path
     about_records = said(response) - {ADVICE}
     is_about_records = all(without_position(message) != message for message in about_records)
     return is_import and response.status_code == 400 and is_about_records
@@ -94,10 +96,17 @@ def content_is_not_of_the_format(case, response):
 
 def no_definition_fits(case, response):
     """A schema cannot say for which files a definition can be proposed. The reply has the columns of the file."""
-    if response.status_code != 400 or "propose" not in (case.query or {}):
+    if response.status_code != 400 or "/robots/import" not in case.operation.path:
         return False
     report = json.loads(response.content)
     return "columns" in report.get("data", ())
+
+
+def choice_does_not_fit(case, response):
+    """A schema cannot say which encodings there are, and which fields the catalogue and the file have."""
+    words = (" is not an encoding; ", " is not a field; ", " is not a field", " finds no robot; match ")
+    about = [any(word in message for word in words) for message in said(response)]
+    return "/robots/import" in case.operation.path and response.status_code == 400 and bool(about) and all(about)
 
 
 def definition_contradicts_itself(case, response):
@@ -217,6 +226,7 @@ DEVIATIONS = {
         tag_violates_its_pattern,
         content_is_not_of_the_format,
         no_definition_fits,
+        choice_does_not_fit,
         definition_contradicts_itself,
         body_is_stricter,
         text_contains_nul,

@@ -34,8 +34,9 @@ impl Query {
             OnConflict::of_name(name).ok_or("on_conflict must be fail, skip or replace")
         })?;
         let is_proposal = arguments.flag("propose")? || call.route.path.ends_with("/propose");
+        let defines = arguments.flag("define")?;
         let plan = PlanOptions {
-            defines: is_proposal || arguments.flag("define")?,
+            defines: is_proposal || defines,
             finds_choices: arguments.flag("choices")?,
             on_conflict: on_conflict.unwrap_or_default(),
             adds_equal: arguments.flag("add_equal")?,
