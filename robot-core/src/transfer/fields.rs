@@ -313,7 +313,7 @@ impl<'a> Fields<'a> {
                 reason = format!("{reason}; {null} means no value");
             }
         }
-        // Of a built-in field that is left out, the new one takes the heading.
+        // A new field takes the heading of the built-in field that it replaces.
         if column.meaning.field().is_none() || self.survey.is_of_empty_catalogue {
             let title: String = column.heading.chars().take(TITLE_LIMIT).collect();
             property.insert("title".into(), title.into());
