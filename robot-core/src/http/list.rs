@@ -27,7 +27,7 @@ const PAGE_SIZE: usize = 1024;
 const PAGE_BYTES: usize = 64 * 1024;
 
 /// The same for the first page of a `limit`. Lower, and more of them are read twice: see [`page`].
-const FIRST_PAGE_BYTES: usize = 128 * 1024;
+const FIRST_PAGE_BYTES: usize = 100 * 1024;
 
 /// Size at which a piece is full, in bytes, if its texts are longer in JSON than in the catalogue. Lower, and pages
 /// are split; higher, and each client that reads slowly keeps more memory.

@@ -59,7 +59,7 @@ impl Purpose {
     /// Size of the page cache, in KiB: larger for the few connections that are always busy.
     fn cache_size(self) -> u32 {
         match self {
-            Self::Read => 1_000,
+            Self::Read => 250,
             Self::ReadInline => 8_000,
             Self::Create | Self::Write => 16_000,
         }
