@@ -1,12 +1,14 @@
 //! Settings and output that all commands share.
 
-use std::{io::Write, sync::Arc};
+use std::{cell::OnceCell, io::Write, sync::Arc};
 
 use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser},
 };
-use robot_core::{Catalogue, Definition, OpenError, OpenOptions, StoreFiles, transfer};
+use robot_core::{
+    Catalogue, Definition, OpenError, OpenOptions, Preparation, StoreFiles, transfer,
+};
 
 use crate::failure::Failure;
 
@@ -18,12 +20,16 @@ pub(crate) struct Context<'a> {
     /// The value of `--format`.
     pub(crate) format: Option<Format>,
     pub(crate) output: &'a mut dyn Write,
+    /// The definition of the catalogue when it was opened first.
+    pub(crate) definition: OnceCell<Arc<Definition>>,
 }
 
 impl Context<'_> {
     /// Opens the catalogue, and creates it if it does not exist.
     pub(crate) fn open(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
-        self.options.open(&self.database)
+        let catalogue = self.options.open(&self.database)?;
+        self.definition.get_or_init(|| catalogue.definition());
+        Ok(catalogue)
     }
 
     /// Opens the catalogue if it exists.
@@ -32,7 +38,27 @@ impl Context<'_> {
             must_exist: true,
             ..self.options
         };
-        options.open(&self.database)
+        let catalogue = options.open(&self.database)?;
+        self.definition.get_or_init(|| catalogue.definition());
+        Ok(catalogue)
+    }
+
+    /// A text for people, with what the owner of the catalogue calls the robots.
+    pub(crate) fn worded(&self, text: &str) -> String {
+        if self.definition.get().is_none() {
+            // Commands about a whole database have not opened it like this.
+            let options = OpenOptions {
+                must_exist: true,
+                preparation: Preparation::Keep,
+                ..self.options
+            };
+            let catalogue = options.open(&self.database).ok();
+            catalogue.and_then(|catalogue| self.definition.set(catalogue.definition()).ok());
+        }
+        match self.definition.get() {
+            Some(definition) => definition.worded(text),
+            None => text.to_owned(),
+        }
     }
 
     /// Opens the catalogue, unless it does not exist.

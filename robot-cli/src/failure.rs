@@ -8,7 +8,7 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{DefinitionConflict, Error, OpenError};
+use robot_core::{Definition, DefinitionConflict, Error, OpenError};
 
 use crate::printable::printable;
 
@@ -110,6 +110,17 @@ impl Failure {
         match cause.kind() {
             io::ErrorKind::BrokenPipe => Self::printed(None, 0),
             _ => Self::new(format_args!("{what}: {cause}; {remedy}")),
+        }
+    }
+
+    /// With what the owner calls the robots.
+    pub(crate) fn worded(self, definition: &Definition) -> Self {
+        match self {
+            Self::Reported(report) => {
+                let lines = report.lines.iter().map(|line| definition.worded(line));
+                Self::reported(lines.collect(), report.hint, report.status)
+            }
+            Self::CommandLine(_) => self,
         }
     }
 

@@ -24,6 +24,7 @@ mod targets;
 mod terminal;
 
 use std::{
+    cell::OnceCell,
     env,
     io::{self, BufWriter, IsTerminal, Write},
     path::Path,
@@ -92,11 +93,16 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         },
         format,
         output: &mut output,
+        definition: OnceCell::new(),
     };
     let context = &mut context;
     // A shell may have redirected the output to the catalogue.
     if cfg!(unix) && context.files().contains(Path::new("/dev/stdout")) {
         return Err(Failure::own_file("standard output"));
     }
-    arguments.command.run(matches, context)
+    let outcome = arguments.command.run(matches, context);
+    outcome.map_err(|failure| match context.definition.get() {
+        Some(definition) => failure.worded(definition),
+        None => failure,
+    })
 }

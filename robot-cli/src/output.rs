@@ -80,7 +80,10 @@ impl Context<'_> {
         failure: NotPrinted,
     ) -> Result<(), Failure> {
         match self.print_format() {
-            Format::Table => self.print(&format!("{text}\n"), failure),
+            Format::Table => {
+                let text = self.worded(text);
+                self.print(&format!("{text}\n"), failure)
+            }
             Format::Json | Format::Ndjson => {
                 let object: Value = members.iter().cloned().collect();
                 self.print(&format!("{object}\n"), failure)

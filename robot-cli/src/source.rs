@@ -100,7 +100,7 @@ impl Source<'_> {
         let mut failures = Vec::new();
         let plan = Plan::new(&catalogue, open_records, columns, options, &mut |outcome| {
             if self.args.reports_all() || failures.len() < FAILURES {
-                failures.extend(messages(self.place, outcome));
+                failures.extend(messages(self.place, outcome, &present));
             }
         });
         if interrupt.is_set() {

@@ -309,6 +309,7 @@ fn wrong_parameters_return_400() {
         on_display=1 -> on_display must be true or false
         condition=bad -> condition must be one of: good, fair, poor
         type=droid -> type must be one of: painting, vase, coin
+        type=case -> type must be one of: painting, vase, coin; did you mean vase?
         name=a&name=b -> name is given twice; give it once
         fields=name,colour -> fields has 'colour', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision
         fields=*,name -> fields has '*', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision
@@ -368,6 +369,70 @@ fn wrong_parameters_return_400() {
         status == 400 && text.contains("did you mean weight_from?"),
         "{text}"
     );
+}
+
+#[test]
+fn v1_uses_the_noun_of_the_owner_and_reports_each_record() {
+    let service = Service::new(
+        r#"{"noun": {"one": "toy", "many": "toys"}, "properties": {"type": {"enum": ["robot", "bear"]}, "year": false}}"#,
+    );
+    let rejected = "Value of field 'type' must be part of list: robot, bear";
+    let (status, reply) = service.send(
+        "POST",
+        "/v1/robots/import?format=csv",
+        "name,type\nA,bear\nB,robots\nA,robot\nC,robot\n",
+    );
+    let errors = json!([
+        {"code": "invalid", "line": 3, "field": "type", "message": format!("line 3: {rejected}")},
+        {"code": "taken", "line": 4, "field": "name", "message": "line 4: The toy name must be unique"},
+        {"code": "note", "message": "To skip names that are taken, add on_conflict=skip to the query; to update their \
+            toys, on_conflict=replace"},
+    ]);
+    assert_eq!((status, &reply["errors"]), (200, &errors));
+    assert_eq!(reply["ids"], json!(["1", null, null, "2"]));
+    let same = service.send(
+        "POST",
+        "/v1/robots/import?format=csv&match=name",
+        "name,type\nC,bear\nA,bear\nD,bear\n",
+    );
+    assert_eq!(same.1["ids"], json!(["2", "1", "3"]));
+    for (method, target, body, message) in [
+        ("GET", "/v1/robots/9", "", "No toy has the id 9"),
+        (
+            "POST",
+            "/v1/robots",
+            r#"{"name":"A","type":"robot"}"#,
+            "The toy name must be unique",
+        ),
+        (
+            "POST",
+            "/v1/robots",
+            r#"{"name":"Z","type":"robots"}"#,
+            rejected,
+        ),
+        (
+            "GET",
+            "/v1/robots?type=my+robot",
+            "",
+            "type must be one of: robot, bear",
+        ),
+        (
+            "PATCH",
+            "/v1/robots",
+            "{}",
+            "This would change every toy; give at least one condition, such as id=1",
+        ),
+        (
+            "POST",
+            "/api/robots",
+            r#"{"name":"A","type":"bear"}"#,
+            "The robot name must be unique",
+        ),
+    ] {
+        let (_, reply) = service.send(method, target, body);
+        let messages = [&reply["detail"], &reply["messages"][0]];
+        assert!(messages.contains(&&json!(message)), "{target}: {reply}");
+    }
 }
 
 #[test]

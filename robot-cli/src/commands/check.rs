@@ -49,10 +49,14 @@ pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), Failur
         let _ = writeln!(
             io::stderr(),
             "Removed values of fields that the catalogue does not have: {}.",
-            robot_count(repaired)
+            context.worded(&robot_count(repaired))
         );
     }
-    let printed = print(&report, context.print_format(), context.output);
+    let robots = match report.robots {
+        Some(count) => context.worded(&robot_count(count)),
+        None => context.worded("the robots were not read"),
+    };
+    let printed = print(&report, &robots, context.print_format(), context.output);
     let not_printed = printed.err().map(Failure::output);
     let problems = (!report.is_passed()).then(|| {
         Failure::with_status(
@@ -68,9 +72,14 @@ fn result(findings: &[String]) -> &'static str {
     if findings.is_empty() { "ok" } else { "failed" }
 }
 
-fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Result<()> {
+fn print(
+    report: &CheckReport,
+    robots: &str,
+    format: Format,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     if format == Format::Table {
-        return print_lines(report, output);
+        return print_lines(report, robots, output);
     }
     let rows = report.findings.iter().map(|(check, findings)| {
         let result = result(findings);
@@ -93,7 +102,7 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
     rows.print(format, ["{\"checks\":", &after], output)
 }
 
-fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
+fn print_lines(report: &CheckReport, robots: &str, output: &mut dyn Write) -> io::Result<()> {
     for (check, findings) in &report.findings {
         let mut line = format!("{}: {}", check.as_str(), result(findings));
         if !findings.is_empty() {
@@ -117,10 +126,6 @@ fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
     }
     let checks = report.findings.iter();
     let failed = checks.filter(|(_, findings)| !findings.is_empty()).count();
-    let robots = match report.robots {
-        Some(count) => robot_count(count),
-        None => "the robots were not read".to_owned(),
-    };
     match failed {
         0 => writeln!(output, "No problems found: {robots}.")?,
         _ => writeln!(output, "Failed checks: {failed}; {robots}.")?,

@@ -76,6 +76,7 @@ pub(crate) fn run(
         ..context.options
     };
     let source = options(Preparation::Keep).open(from)?;
+    context.definition.get_or_init(|| source.definition());
     let mut foreign = source.foreign_columns()?;
     foreign.retain(|column| !ignore.contains(column));
     if !foreign.is_empty() {

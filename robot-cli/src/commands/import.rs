@@ -127,7 +127,7 @@ impl ImportArgs {
 }
 
 /// The messages about a record that fails.
-pub(crate) fn messages(place: &Place, outcome: &Outcome) -> Vec<String> {
+pub(crate) fn messages(place: &Place, outcome: &Outcome, definition: &Definition) -> Vec<String> {
     let Err(error) = &outcome.result else {
         return Vec::new();
     };
@@ -137,7 +137,7 @@ pub(crate) fn messages(place: &Place, outcome: &Outcome) -> Vec<String> {
     };
     let messages = error.messages().into_iter();
     messages
-        .map(|message| format!("{location}: {message}"))
+        .map(|message| format!("{location}: {}", definition.worded(&message)))
         .collect()
 }
 
@@ -241,7 +241,7 @@ impl Import<'_> {
         self.position = outcome.position;
         if let Some(progress) = &self.progress {
             progress.set_text(self.summary.records(), "imported");
-            let messages = messages(self.place, &outcome);
+            let messages = messages(self.place, &outcome, &self.definition);
             progress.suspend(|| messages.iter().for_each(|message| terminal::note(message)));
         }
         let Err(error) = outcome.result else {

@@ -151,8 +151,8 @@ Maker         maker         1 to 255 characters  new: a text because of 'ACME' (
     let command = sandbox.command(["import", "-", "--format", "csv", "--define"]);
     let outcome = Command::from_std(command).write_stdin(EXHIBITS).assert();
     let _ = outcome.code(1).stdout("").stderr(
-        "-:2: A robot with these values is there already\n\
-         -:3: A robot with these values is there already\n\
+        "-:2: The same robot is there already\n\
+         -:3: The same robot is there already\n\
          2 of 2 records are there already; to leave them as they are, add --on-conflict skip, or to add \
          them again, --add-equal\n\
          2 of 2 records fail; nothing was stored. Fix them, or add --keep-going to import the others.\n",

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::model::{
     Definition, Draft, Field, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
-    Violations,
+    Violations, similar,
 };
 
 /// The operations of every [`Catalogue`] for callers: they check the rules, and use the methods of
@@ -34,14 +34,20 @@ pub trait CatalogueExt: Catalogue {
     ///
     /// let catalogue = MemoryCatalogue::new();
     /// let message = catalogue.unknown_choice(&Filter::all().with(Field::TYPE, "druid"))?;
-    /// assert_eq!(message.as_deref(), Some("type must be one of: droid, mechanical, virtual"));
+    /// assert_eq!(message.as_deref(), Some("type must be one of: droid, mechanical, virtual; did you mean droid?"));
     /// assert_eq!(catalogue.unknown_choice(&Filter::all().with(Field::TYPE, "droid"))?, None);
     /// # Ok::<(), robot_core::Error>(())
     /// ```
     fn unknown_choice(&self, filter: &Filter) -> Result<Option<String>> {
         for (field, value) in filter.unknown_choices() {
             if self.count(&Filter::all().with(field, value.clone()))? == 0 {
-                return Ok(Some(format!("{field} must be {}", field.requirement())));
+                let choices = field.choices().iter().copied();
+                let hint = similar(&value.to_string(), choices)
+                    .map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
+                return Ok(Some(format!(
+                    "{field} must be {}{hint}",
+                    field.requirement()
+                )));
             }
         }
         Ok(None)

@@ -1,5 +1,7 @@
 //! The response context: everything that a response depends on besides its content.
 
+use std::sync::Arc;
+
 use ::http::{
     HeaderMap, HeaderValue,
     header::{
@@ -19,6 +21,7 @@ use super::{
     response::Response,
     route::HandlerResult,
 };
+use crate::model::Definition;
 
 #[derive(Debug, Clone)]
 pub(super) struct ResponseContext {
@@ -63,12 +66,17 @@ impl ResponseContext {
     }
 
     /// The response for a result, with the headers that every response has. Logs errors of the store.
-    pub(super) fn response(&self, result: HandlerResult) -> Response {
+    pub(super) fn response(
+        &self,
+        result: HandlerResult,
+        definition: impl FnOnce() -> Arc<Definition>,
+    ) -> Response {
         let mut response = result.unwrap_or_else(|failure| {
             if let Failure::Store(error) = &failure {
                 failure::log(error, &self.request_id);
             }
-            let mut response = render::failed(self.behaviour, &failure, &self.request_id);
+            let mut response =
+                render::failed(self.behaviour, &failure, &definition(), &self.request_id);
             response.headers_mut().extend(failure.header());
             response
         });
@@ -112,7 +120,7 @@ impl ResponseContext {
 #[must_use]
 pub fn refusal(failure: Failure) -> Response {
     let context = ResponseContext::new(&HeaderMap::new(), Behaviour::default(), &[]);
-    let mut response = context.response(Err(failure));
+    let mut response = context.response(Err(failure), || Arc::clone(Definition::built_in()));
     response.headers_mut().remove(RequestId::HEADER);
     response
 }

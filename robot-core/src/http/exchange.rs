@@ -238,7 +238,8 @@ impl Exchange {
     /// The response for a failure of the frontend itself, such as [`Failure::Internal`].
     #[must_use]
     pub fn reject(&self, failure: Failure) -> Response {
-        self.context.response(Err(failure))
+        let definition = || self.service.catalogue.definition();
+        self.context.response(Err(failure), definition)
     }
 
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Response> {
@@ -264,8 +265,8 @@ impl Exchange {
             };
             run(operation.handler, &call)
         });
-        let context = self.context.clone();
-        let finish = move |result| context.response(result);
+        let (context, service) = (self.context.clone(), Arc::clone(&self.service));
+        let finish = move |result| context.response(result, || service.catalogue.definition());
         match started {
             Ok(pending) => pending
                 .wrap_work(|work| Box::new(move || guarded(work)))

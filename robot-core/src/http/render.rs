@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     catalogue::PageItem,
-    model::{Field, Message, Value},
+    model::{Definition, Field, Message, Value},
 };
 
 /// The reply `{"status":…,"data":…,"messages":…}`, without members that have no value.
@@ -57,7 +57,12 @@ pub(super) fn data<T: Serialize>(behaviour: Behaviour, status: &str, data: &T) -
 }
 
 /// The reply to a request that failed, with what was done before.
-pub(super) fn failed(behaviour: Behaviour, failure: &Failure, request_id: &RequestId) -> Response {
+pub(super) fn failed(
+    behaviour: Behaviour,
+    failure: &Failure,
+    definition: &Definition,
+    request_id: &RequestId,
+) -> Response {
     /// The details of a problem (RFC 9457), whose type is that of the status.
     #[derive(Serialize)]
     struct Problem<'a> {
@@ -69,7 +74,7 @@ pub(super) fn failed(behaviour: Behaviour, failure: &Failure, request_id: &Reque
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<&'a RawValue>,
     }
-    let (status, errors) = (failure.status(behaviour), failure.errors());
+    let status = failure.status(behaviour);
     let data = match failure {
         Failure::Import { data, .. } => data.as_deref(),
         _ => None,
@@ -77,6 +82,8 @@ pub(super) fn failed(behaviour: Behaviour, failure: &Failure, request_id: &Reque
     if behaviour.is_contract() {
         return response::whole(status, envelope("ERROR", data, failure.messages()));
     }
+    let errors = failure.errors().into_iter();
+    let errors: Vec<_> = errors.map(|error| error.worded(definition)).collect();
     let problem = Problem {
         title: status.canonical_reason().unwrap_or_default(),
         status: status.as_u16(),

@@ -102,6 +102,38 @@ impl Definition {
         self.noun.as_ref().map_or("robots", |noun| &noun.many)
     }
 
+    /// A message for people, with what the owner calls the robots: except in quotes, and in a list of choices.
+    ///
+    /// ```
+    /// let definition: robot_core::Definition = r#"{"noun": {"one": "vase", "many": "vases"}}"#.parse()?;
+    /// assert_eq!(definition.worded("No robot has the id 7"), "No vase has the id 7");
+    /// # Ok::<(), robot_core::DefinitionError>(())
+    /// ```
+    #[must_use]
+    pub fn worded(&self, message: &str) -> String {
+        if self.noun.is_none() {
+            return message.to_owned();
+        }
+        let end = ["one of: ", "list: "]
+            .into_iter()
+            .find_map(|list| message.find(list));
+        let (text, choices) = message.split_at(end.unwrap_or(message.len()));
+        let separators = [' ', ',', ';', '\n'];
+        let mut is_quoted = false;
+        let words = text.split_inclusive(separators).flat_map(|piece| {
+            let word = piece.trim_end_matches(separators);
+            is_quoted |= word.starts_with('\'');
+            let worded = match word {
+                "robot" if !is_quoted => self.one(),
+                "robots" if !is_quoted => self.many(),
+                _ => word,
+            };
+            is_quoted &= !word.ends_with('\'');
+            [worded, &piece[word.len()..]]
+        });
+        words.chain([choices]).collect()
+    }
+
     /// The number of this state of the definition in its catalogue: 1 for the first one.
     #[must_use]
     pub fn revision(&self) -> Revision {

@@ -42,6 +42,8 @@ pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
 pub use text::Message;
 pub(crate) use text::excerpt;
+#[cfg(not(feature = "http"))]
+pub(crate) use text::similar;
 #[cfg(feature = "http")]
 pub use text::similar;
 #[cfg(feature = "transfer")]

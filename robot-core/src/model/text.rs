@@ -3,8 +3,10 @@
 use std::{borrow::Cow, fmt};
 
 use serde::Serialize;
-#[cfg(feature = "transfer")]
 use strsim::damerau_levenshtein;
+
+#[cfg(feature = "http")]
+use super::definition::Definition;
 
 /// The beginning of a client's text, for a message that quotes it.
 pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
@@ -57,6 +59,13 @@ impl Message {
         Self { line, text, ..self }
     }
 
+    /// With what the owner calls the robots.
+    #[cfg(feature = "http")]
+    pub(crate) fn worded(self, definition: &Definition) -> Self {
+        let text = definition.worded(&self.text).into();
+        Self { text, ..self }
+    }
+
     /// The texts of messages, separated by this text.
     pub(crate) fn joined(messages: &[Self], separator: &str) -> String {
         let texts: Vec<_> = messages.iter().map(|message| &*message.text).collect();
@@ -98,7 +107,6 @@ pub(crate) fn unknown(name: &str, kind: &str, known: &[&str]) -> String {
 
 /// The greatest distance of a misspelt name. Greater, and a name that means something else, such as the
 /// setting `database_port` of another program, seems to be misspelt.
-#[cfg(feature = "transfer")]
 const DISTANCE: usize = 2;
 
 /// The known name that a misspelt one probably stands for. Its distance is at most a third of its length.
@@ -112,7 +120,6 @@ const DISTANCE: usize = 2;
 /// assert_eq!(similar("year_gt", ["year_from", "year_to"]), Some("year_from"));
 /// # }
 /// ```
-#[cfg(feature = "transfer")]
 #[cfg_attr(
     not(feature = "http"),
     expect(unreachable_pub, reason = "exported by `http`")
@@ -129,7 +136,6 @@ pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// The name of a condition for a limit of a range, such as `year_from`, that another API would name `year_gte`.
-#[cfg(feature = "transfer")]
 fn limit_of_range(name: &str) -> Option<String> {
     let (field, comparison) = name.rsplit_once('_')?;
     let limit = match comparison {

@@ -5,11 +5,14 @@ use std::{collections::HashSet, thread, time::Instant};
 use super::{
     import::{Import, RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict},
     import_metrics::ImportMetrics,
-    outcome::{ATOMIC_LIMIT, ImportError, ImportOptions, Outcome},
+    outcome::{ATOMIC_LIMIT, ImportError, ImportOptions, Outcome, Stored},
     position::Position,
     record::{ReadError, Record},
 };
-use crate::catalogue::{Catalogue, Change, Error};
+use crate::{
+    catalogue::{Catalogue, Change, Error},
+    model::{Field, RobotId},
+};
 
 /// Imports records into a catalogue, up to [`ATOMIC_LIMIT`], all of them or none. Other callers see all
 /// of their robots or none.
@@ -100,12 +103,23 @@ fn run<C: Catalogue + ?Sized>(
         }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);
         match apply(catalogue, plan.into_changes()) {
-            Ok(()) => return outcomes,
+            Ok(ids) => {
+                let is_stored = |outcome: &&mut Outcome| {
+                    matches!(outcome.result, Ok(Stored::Added | Stored::Replaced))
+                };
+                let stored = outcomes.iter_mut().filter(is_stored);
+                stored
+                    .zip(ids)
+                    .for_each(|(outcome, id)| outcome.id = Some(id));
+                return outcomes;
+            }
             Err(
                 Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_) | Error::Unavailable(_),
             ) if Instant::now() < deadline => {}
             // The names were free when they were looked up.
-            Err(error) if is_conflict(&error) => return vec![Position::All.failed(contended())],
+            Err(error) if is_conflict(&error, options.key().or(Some(Field::NAME))) => {
+                return vec![Position::All.failed(contended())];
+            }
             Err(error) => return vec![Position::All.failed(error)],
         }
         thread::sleep(RETRY_PAUSE);
@@ -120,14 +134,17 @@ fn of_all_if_store_failed(outcome: Outcome) -> Outcome {
     }
 }
 
-fn apply<C: Catalogue + ?Sized>(catalogue: &C, changes: Vec<Change>) -> Result<(), Error> {
+fn apply<C: Catalogue + ?Sized>(
+    catalogue: &C,
+    changes: Vec<Change>,
+) -> Result<Vec<RobotId>, Error> {
     let mut ids = HashSet::new();
     let mut changed = changes.iter().filter_map(Change::id);
     if let Some(id) = changed.find(|id| !ids.insert(*id)) {
         // It was renamed between two look-ups.
         return Err(Error::Stale(id));
     }
-    catalogue.apply_all(changes).map(drop)
+    catalogue.apply_all(changes)
 }
 
 impl Position {
@@ -135,6 +152,7 @@ impl Position {
     fn failed(self, error: impl Into<ImportError>) -> Outcome {
         Outcome {
             position: self,
+            id: None,
             result: Err(error.into()),
         }
     }

@@ -48,6 +48,9 @@ pub enum ProposalError {
     /// A field is mapped twice.
     #[error("several columns stand for '{0}'; map one of them, and leave out the others")]
     Repeated(String),
+    /// Two columns stand for the same field.
+    #[error("{0}")]
+    Twice(String),
     /// A kind that does not exist, or is for no column.
     #[error("{0}")]
     Kind(String),
@@ -88,6 +91,8 @@ pub(super) struct Survey {
     pub(super) is_padded: bool,
     /// Whether the catalogue has no robots, so that no robot has a type yet.
     pub(super) is_of_empty_catalogue: bool,
+    /// What is wrong if two columns stand for the same field.
+    pub(super) repeated: Option<String>,
     pub(super) finds_choices: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::{position::Position, record::ReadError};
 use crate::{
     catalogue::Error,
-    model::{Definition, Field, Message, Rule, listed},
+    model::{Definition, Field, Message, RobotId, Rule, listed},
 };
 
 /// The maximum number of records of an atomic import. Lower, and files have to be divided; higher, and
@@ -149,13 +149,15 @@ impl ImportOptions {
 /// }
 ///
 /// let error = ImportError::Malformed(vec!["year must be an integer".into()]);
-/// let outcome = Outcome { position: Position::Line(7), result: Err(error) };
+/// let outcome = Outcome { position: Position::Line(7), id: None, result: Err(error) };
 /// assert_eq!(message(&outcome).as_deref(), Some("line 7: year must be an integer"));
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
     /// Where the record is in the file.
     pub position: Position,
+    /// The id of the robot that the record has added, or that it finds.
+    pub id: Option<RobotId>,
     /// What was stored, or why nothing was.
     pub result: Result<Stored, ImportError>,
 }
@@ -165,7 +167,7 @@ pub struct Outcome {
 /// ```
 /// use robot_core::transfer::{Outcome, Position, Stored};
 ///
-/// let outcome = Outcome { position: Position::Line(7), result: Ok(Stored::Skipped) };
+/// let outcome = Outcome { position: Position::Line(7), id: None, result: Ok(Stored::Skipped) };
 /// assert!(matches!(outcome.result, Ok(Stored::Skipped)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +202,7 @@ pub enum ImportError {
     #[error(transparent)]
     Store(#[from] Error),
     /// A robot has all values of the record already, and names are not unique.
-    #[error("A robot with these values is there already")]
+    #[error("The same robot is there already")]
     Present,
     /// No more records can be read.
     #[error(transparent)]
@@ -254,7 +256,7 @@ impl ImportError {
 /// let mut summary = ImportCounts::default();
 /// for (line, stored) in [(1, Stored::Added), (2, Stored::Skipped)] {
 ///     let position = Position::Line(line);
-///     summary.count(&Outcome { position, result: Ok(stored) });
+///     summary.count(&Outcome { position, id: None, result: Ok(stored) });
 /// }
 /// assert_eq!((summary.added, summary.skipped, summary.records()), (1, 1, 2));
 /// ```

@@ -165,6 +165,13 @@ impl Plan {
         let mut survey = survey(open()?, &columns)?;
         survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         survey.finds_choices = options.finds_choices;
+        if let Some(message) = &survey.repeated {
+            let reasons = vec![String::new(); survey.columns.len()];
+            return Err(PlanError::Unfit {
+                error: ProposalError::Twice(message.clone()),
+                columns: listed(&survey, &columns, &reasons),
+            });
+        }
         let mut fields = Fields::present(&survey, columns);
         let mut definition = Arc::clone(&present);
         if options.defines {
@@ -236,7 +243,7 @@ impl Plan {
             self.equal += u64::from(matches!(error, ImportError::Present));
             self.taken += u64::from(error.is_taken());
             if self.failures.len() < FAILURES {
-                let messages = error.messages().join("; ");
+                let messages = self.definition.worded(&error.messages().join("; "));
                 self.failures.push(format!("{position}: {messages}"));
             }
             on_failure(&outcome);
@@ -286,7 +293,8 @@ impl Plan {
                  them again, {add_equal}"
             ));
         }
-        advice
+        let advice = advice.iter().map(|text| self.definition.worded(text));
+        advice.collect()
     }
 }
 
@@ -345,6 +353,7 @@ fn survey<R: Read>(records: Records<R>, columns: &Columns) -> Result<Survey, Rea
         has_header: !headings.is_empty(),
         has_commas: records.has_commas(),
         is_padded: headings.iter().any(|heading| heading.trim() != heading),
+        repeated: None,
         is_of_empty_catalogue: false,
         finds_choices: false,
     };
@@ -392,15 +401,13 @@ impl Survey {
             };
             let twin = self.columns.iter().position(is_twin);
             if let Some(twin) = twin {
-                if self.has_header {
-                    return Err(twice(
-                        "the same field",
-                        &self.columns[twin].heading,
-                        heading,
-                    ));
+                if !self.has_header {
+                    self.indices.insert(heading.clone(), twin);
+                    continue;
                 }
-                self.indices.insert(heading.clone(), twin);
-                continue;
+                let other = &self.columns[twin].heading;
+                self.repeated
+                    .get_or_insert_with(|| twice("the same field", other, heading));
             }
             let reading = Reading {
                 nulls: columns.nulls.clone(),

@@ -1,9 +1,9 @@
 //! Imports that match robots by their ids.
 
-use std::sync::Arc;
+use std::{sync::Arc, thread};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Field, RobotId,
+    Catalogue, CatalogueExt, Definition, Draft, Field, Redefinition, RobotId,
     transfer::{Columns, Format, ImportOptions, Outcome, Records, import, import_atomically},
 };
 
@@ -113,4 +113,33 @@ fn records_with_ids_change_their_robots() {
             });
         }
     }
+}
+
+#[test]
+fn imports_beside_each_other_add_each_key_once() {
+    let rows: String = (0..300).map(|key| format!("a,droid,1,{key}\n")).collect();
+    let file = format!("name,type,year,code\n{rows}");
+    on_both_kinds_of_store(|catalogue| {
+        let fields = r#"{"properties": {"name": {"unique": false}, "code": {"type": "string", "unique": true}}}"#;
+        let definition: Definition = fields.parse().unwrap();
+        catalogue.define(Redefinition::new(definition)).unwrap();
+        let code = catalogue.definition().field("code").unwrap();
+        let options = ImportOptions {
+            key: Some(code),
+            keeps_going: true,
+            ..ImportOptions::default()
+        };
+        let run = || {
+            let columns = Columns::of(catalogue.definition()).matching("code");
+            let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+            let outcomes = import(Arc::clone(&catalogue), records, options);
+            outcomes.filter_map(|outcome| outcome.result.err()).count()
+        };
+        let failed = thread::scope(|scope| {
+            let runs = [(); 3].map(|()| scope.spawn(run));
+            runs.map(|run| run.join().unwrap())
+        });
+        assert_eq!(failed, [0; 3]);
+        assert_eq!(catalogue.list().unwrap().len(), 300);
+    });
 }

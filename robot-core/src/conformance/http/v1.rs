@@ -97,7 +97,7 @@ fn v1_returns_data_without_an_envelope(session: &Session<'_>) {
         PATCH /v1/robots/$0 {"year":9} -> 404 -: No robot has the id $0
         GET /v1/robots/0 -> 404 -: No robot has the id 0
         PUT /v1/robots/0 {"id":"0","name":"R2","type":"droid","year":8} -> 404 -: No robot has the id 0
-        POST /v1/robots/import?format=csv name,type,year\nA,droid,1\nB,droid,-1\n -> 200 {"added":1,"replaced":0,"skipped":0,"failed":1,"messages":["line 3: The year cannot be less than zero"]}
+        POST /v1/robots/import?format=csv name,type,year\nA,droid,1\nB,droid,-1\n -> 200 {"added":1,"replaced":0,"skipped":0,"failed":1,"ids":["*
         POST /v1/robots/import?format=csv name,type,year\nB,droid,-1\n -> 422 year: line 2: The year cannot be less than zero
         GET /v1/robots/export?fields=name -> 200 *"#;
     assert_answers(session, &[id], "", requests);

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
-    model::{Definition, Message, Violation},
+    model::{Definition, Message, RobotId, Violation},
     transfer::{
         Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Plan,
         PlanError, PlannedColumn, Position, ProposedChange, ReadError, Records, import,
@@ -59,6 +59,9 @@ pub const DRY_RUN_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of messages about records that failed in one reply.
 const MESSAGES_LIMIT: usize = 100;
+
+/// The maximum number of records whose ids are in the reply.
+const IDS_LIMIT: usize = 1000;
 
 /// The number of robots that are being stored at a time. More would delay the writes of other
 /// clients, which share a queue with them.
@@ -96,10 +99,14 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     let behaviour = call.context.behaviour;
     let mut report = Report {
         may_define: call.client.check(Permission::Define),
-        query,
         limit,
         request_id: call.context.request_id.clone(),
-        counts: Counts::default(),
+        counts: Counts {
+            ids: (!behaviour.is_contract() && !query.is_dry_run).then(Vec::new),
+            ..Counts::default()
+        },
+        definition: Arc::clone(&call.definition),
+        query,
         first: None,
         stop: None,
         messages: Vec::new(),
@@ -123,6 +130,8 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
 /// The outcome of an import for the reply.
 struct Report {
     query: Query,
+    /// What the owner calls the robots.
+    definition: Arc<Definition>,
     /// Whether the client may change the definition.
     may_define: Result<(), AccessError>,
     /// The maximum number of bytes in the body.
@@ -149,9 +158,16 @@ struct Counts {
     /// The columns that are not stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ignored: Vec<String>,
-    /// Those of the reply, unless it is in an envelope.
+    /// The ids of the robots that the records have added or found, if there are few records; `None` for a record that
+    /// failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ids: Option<Vec<Option<RobotId>>>,
+    /// The messages of the reply, unless it is in an envelope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<String>,
+    /// The same messages, for programs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<Message>,
 }
 
 /// A plan, for the client.
@@ -325,6 +341,10 @@ impl Report {
 
     fn add(&mut self, outcome: Outcome) {
         self.counts.tried.count(&outcome);
+        if let Some(ids) = &mut self.counts.ids {
+            ids.push(outcome.id);
+        }
+        self.counts.ids.take_if(|ids| ids.len() > IDS_LIMIT);
         let Err(error) = outcome.result else {
             return;
         };
@@ -399,7 +419,7 @@ impl Report {
         let tried = self.counts.tried;
         let is_anything_stored = tried.added + tried.replaced + tried.unchanged > 0;
         let mut messages = self.messages;
-        let texts = |messages: Vec<Message>| messages.iter().map(Message::to_string).collect();
+        let texts = |messages: &[Message]| messages.iter().map(Message::to_string).collect();
         match (self.stop, self.first) {
             (Some((stop, reasons)), _) => {
                 messages.extend(reasons);
@@ -414,10 +434,15 @@ impl Report {
             _ if behaviour.is_contract() => Ok(response::ok(envelope(
                 "OK",
                 Some(self.counts),
-                texts(messages),
+                texts(&messages),
             ))),
             _ => {
-                self.counts.messages = texts(messages);
+                let messages = messages.into_iter();
+                let messages: Vec<_> = messages
+                    .map(|one| one.worded(&self.definition).with_code("note"))
+                    .collect();
+                self.counts.messages = texts(&messages);
+                self.counts.errors = messages;
                 Ok(response::ok(render::json(&self.counts)))
             }
         }

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Change, Error, Pending, Result as StoreResult},
-    model::{Definition, Field, Messages, Rejection, Robot, RobotId, Value, Violation},
+    model::{Definition, Field, Messages, Rejection, Robot, RobotId, Rule, Value, Violation},
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -189,9 +189,12 @@ pub struct Import<C, I> {
     metrics: Option<ImportMetrics>,
 }
 
+/// What was stored, and the id of the robot.
+type Tried = Result<(Stored, Option<RobotId>), ImportError>;
+
 /// The processing of a record, to be finished when the records before it are.
 enum Step {
-    Done(Result<Stored, ImportError>),
+    Done(Tried),
     Started(Write),
 }
 
@@ -337,7 +340,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                 Err(stored) => return Ok(Step::Done(Ok(stored))),
             },
             Wanted::Invalid(rejection) => return Err(self.rejected(rejection, None, &planned)?),
-            Wanted::Nothing => return Ok(Step::Done(Ok(Stored::Unchanged))),
+            Wanted::Nothing => return Ok(Step::Done(Ok((Stored::Unchanged, None)))),
         };
         if self.options.is_dry_run || !self.options.keeps_going {
             self.check_values(wanted, present.as_ref(), &planned)?;
@@ -356,7 +359,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             self.changes
                 .iter_mut()
                 .for_each(|changes| changes.push(change.clone()));
-            return Ok(Step::Done(Ok(stored)));
+            return Ok(Step::Done(Ok((stored, change.id()))));
         }
         Ok(Step::Started(Write {
             outcome: self.catalogue.start(change),
@@ -372,7 +375,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         value: &Value<'static>,
         values: &Values,
         planned: &[Field],
-    ) -> Result<Result<(Option<Robot>, Change), Stored>, ImportError> {
+    ) -> Result<Result<(Option<Robot>, Change), (Stored, Option<RobotId>)>, ImportError> {
         let key = self.options.key().unwrap_or(Field::NAME);
         let Some(robot) = self.robot(key, value)? else {
             return match self.definition.validate(values.draft.clone()) {
@@ -381,7 +384,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             };
         };
         if self.options.on_conflict == OnConflict::Skip {
-            return Ok(Err(Stored::Skipped));
+            return Ok(Err((Stored::Skipped, Some(robot.id()))));
         }
         if values
             .revision
@@ -394,7 +397,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             return Err(ImportError::Malformed(vec![message.into()]));
         }
         match self.changes(&robot, values) {
-            Ok(changes) if changes.is_empty() => Ok(Err(Stored::Unchanged)),
+            Ok(changes) if changes.is_empty() => Ok(Err((Stored::Unchanged, Some(robot.id())))),
             Ok(changes) => {
                 let change = Change::Update(robot.id(), Some(robot.revision()), changes);
                 Ok(Ok((Some(robot), change)))
@@ -405,7 +408,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 
     /// Finishes a step. The record is processed again if another caller added, changed or deleted the robot
     /// since the look-up, or the store had no capacity.
-    fn finish(&mut self, wanted: &Wanted, step: Step) -> Result<Stored, ImportError> {
+    fn finish(&mut self, wanted: &Wanted, step: Step) -> Tried {
         let is_write = matches!(step, Step::Started(_));
         let mut result = self.wait(step);
         let mut deadline = None;
@@ -414,6 +417,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             && self.is_retried(error)
             && Instant::now() < *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT)
         {
+            // The catalogue may have had no robots at the start.
+            self.last = self.last.or(self.options.key().map(|_| RobotId::GREATEST));
             result = self.start(wanted).and_then(|step| self.wait(step));
             if result.is_err() {
                 thread::sleep(RETRY_PAUSE);
@@ -431,24 +436,24 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     }
 
     /// The result of a record that failed: without a key, robots that exist are skipped.
-    fn skipped(&self, error: ImportError) -> Result<Stored, ImportError> {
+    fn skipped(&self, error: ImportError) -> Tried {
         let is_there = matches!(error, ImportError::Present) || error.is_taken();
         if is_there && self.skips() {
-            Ok(Stored::Skipped)
+            Ok((Stored::Skipped, None))
         } else {
             Err(error)
         }
     }
 
     /// Waits for a write.
-    fn wait(&mut self, step: Step) -> Result<Stored, ImportError> {
+    fn wait(&mut self, step: Step) -> Tried {
         let write = match step {
             Step::Done(result) => return result,
             Step::Started(write) => write,
         };
         write.names.iter().for_each(|hash| self.names.remove(*hash));
-        write.outcome.wait()?;
-        Ok(write.stored)
+        let id = write.outcome.wait()?;
+        Ok((write.stored, Some(id)))
     }
 
     /// The error of all rules that a record violates.
@@ -472,10 +477,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn is_retried(&self, error: &Error) -> bool {
         match error {
             _ if self.has_failed => false,
-            // Otherwise the robot that has taken the value is changed.
-            Error::Rejected(_) if self.options.key().is_none() => false,
             Error::Unavailable(_) => true,
-            error => is_conflict(error),
+            error => is_conflict(error, self.options.key()),
         }
     }
 
@@ -495,11 +498,14 @@ pub(super) fn contended() -> Error {
     Error::unavailable("other clients change the robots of an import all the time")
 }
 
-/// Whether a write failed because the name was taken, or the robot changed or deleted, since the look-up.
-pub(super) fn is_conflict(error: &Error) -> bool {
+/// Whether a write failed because a robot was changed, deleted, or added with the value of the key, since the look-up.
+pub(super) fn is_conflict(error: &Error, key: Option<Field>) -> bool {
     match error {
         Error::NotFound(_) | Error::Stale(_) => true,
-        Error::Rejected(violations) => violations.iter().eq([&Violation::NAME_TAKEN]),
+        Error::Rejected(violations) => {
+            let is_taken = violations.iter().all(|one| one.rule() == Rule::Taken);
+            is_taken && key.is_some_and(|key| violations.concern(key))
+        }
         _ => false,
     }
 }
@@ -512,7 +518,10 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
             self.fill();
             let (position, wanted, step) = self.in_flight.pop_front()?;
             self.bytes = self.bytes.saturating_sub(wanted.size());
-            let result = self.finish(&wanted, step);
+            let (result, id) = match self.finish(&wanted, step) {
+                Ok((stored, id)) => (Ok(stored), id),
+                Err(error) => (Err(error), None),
+            };
             match &result {
                 // A store that accepts no changes is reported once.
                 Err(ImportError::Store(
@@ -533,7 +542,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
             if self.metrics.is_some() {
                 ImportMetrics::count(&result);
             }
-            return Some(Outcome { position, result });
+            return Some(Outcome {
+                position,
+                id,
+                result,
+            });
         }
     }
 }
