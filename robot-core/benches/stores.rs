@@ -57,10 +57,8 @@ fn subjects() -> Vec<Subject> {
 
 fn page<'a>(filter: &'a Filter, cursor: &'a Cursor) -> PageRequest<'a> {
     PageRequest {
-        filter,
-        cursor,
         limit: 1000,
-        max_bytes: usize::MAX,
+        ..PageRequest::new(filter, cursor)
     }
 }
 

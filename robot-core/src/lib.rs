@@ -125,7 +125,7 @@ pub use files::{Existing, StoreFiles};
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Definition, DefinitionDraft, DefinitionError, Draft, Entry, Field, Format, Kind, Message,
+    Definition, DefinitionDraft, DefinitionError, Draft, Field, Format, Kind, Message,
     NAME_LENGTH_LIMIT, OwnValues, ParseIdError, ParseRevisionError, Pattern, Rejection, Revision,
     Robot, RobotId, Rule, ValidChanges, ValidDraft, Value, Violation, Violations, fold,
 };

@@ -13,8 +13,8 @@ use crate::{
         Redefinition, Restoration, Result,
     },
     model::{
-        Definition, Draft, Entry, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId,
-        ValidChanges, ValidDraft, Violation, Violations,
+        Definition, Draft, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidChanges,
+        ValidDraft, Violation, Violations,
     },
 };
 
@@ -153,20 +153,23 @@ impl Robots {
     }
 
     /// What `read` returns for each robot of a page.
-    fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Page<T> {
-        let room = request.room();
+    fn page(&self, request: PageRequest<'_>) -> Page<Robot> {
+        let mut room = request.room();
+        let mut read: fn(&Robot) -> Robot = Robot::clone;
+        if request.has_names_only() {
+            room.bytes = usize::MAX;
+            read = |robot| Robot::named(robot.id(), robot.name());
+        }
         let matcher = request.filter.matcher();
         let by_name = request.cursor.ascending_name();
         if let Some((name, id)) = by_name.filter(|_| request.filter.ids().is_none()) {
             let after = (name.to_owned(), id.unwrap_or(RobotId::GREATEST));
             let range = (Bound::Excluded(after), Bound::Unbounded);
             let robots = self.by_name.range(range).map(|(_, robot)| &**robot);
-            return room
-                .first(robots.filter(|robot| matcher.matches(robot)))
-                .map(read);
+            return room.first(robots.filter(|robot| matcher.matches(robot)), read);
         }
         let robots = request.sorted(self.matching(request.filter));
-        room.first(robots.into_iter()).map(read)
+        room.first(robots.into_iter(), read)
     }
 
     /// The robots that meet a filter.
@@ -292,16 +295,7 @@ impl Catalogue for MemoryCatalogue {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
-        Ok(self.read().page(request, Robot::clone))
-    }
-
-    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
-        let request = PageRequest {
-            max_bytes: usize::MAX,
-            ..request
-        };
-        let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
-        Ok(self.read().page(request, entry))
+        Ok(self.read().page(request))
     }
 
     fn definition(&self) -> Arc<Definition> {

@@ -69,10 +69,8 @@ impl Redefinition {
         &'a self,
         present: &'a Definition,
     ) -> impl Iterator<Item = Field> + 'a {
-        self.definition.own().filter(|field| {
-            let before = present.field(field.name());
-            before.is_some_and(|before| field.converts(before))
-        })
+        let own = self.definition.own();
+        own.filter(|field| is_converted(*field, present))
     }
 
     /// The changes of a robot by which it has values of these fields' kinds. Values that cannot be converted are removed.
@@ -105,26 +103,23 @@ impl Redefinition {
         present: &'a Definition,
     ) -> impl Iterator<Item = (Field, DefinitionConflict)> + 'a {
         use DefinitionConflict::{HaveDuplicates, HaveLongTexts, HaveOtherKinds, HaveValues};
-        let converts = move |field: Field| {
-            let before = present.field(field.name());
-            before.is_some_and(|before| field.converts(before))
-        };
         let gets = move |field: Field, has: fn(Field) -> bool| {
             let before = present.field(field.name());
-            has(field) && before.is_none_or(|before| converts(field) || !has(before))
+            has(field) && before.is_none_or(|before| field.converts(before) || !has(before))
         };
         let unique = self.definition.unique();
         let unique = unique.filter(move |field| gets(*field, Field::is_unique));
         let long = self.definition.own().filter(move |field| {
             let is_text = matches!(field.kind(), Kind::Text { .. });
-            is_text && gets(*field, Field::is_indexed) && !converts(*field)
+            is_text && gets(*field, Field::is_indexed) && !is_converted(*field, present)
         });
         let removed = self.removed(present).map(|field| (field, HaveValues));
         let converted = self.converted(present).map(|field| (field, HaveOtherKinds));
-        let excluding = removed.chain(converted).filter(|_| !self.drops_values);
-        let long = long.map(|field| (field, HaveLongTexts));
-        excluding
-            .chain(long)
+        // In the order in which a database finds them.
+        removed
+            .filter(|_| !self.drops_values)
+            .chain(long.map(|field| (field, HaveLongTexts)))
+            .chain(converted.filter(|_| !self.drops_values))
             .chain(unique.map(|field| (field, HaveDuplicates)))
     }
 
@@ -133,4 +128,10 @@ impl Redefinition {
         let fields = present.settable().iter().copied();
         fields.filter(|field| self.definition.field(field.name()).is_none())
     }
+}
+
+/// Whether a field has another kind in the present definition.
+fn is_converted(field: Field, present: &Definition) -> bool {
+    let before = present.field(field.name());
+    before.is_some_and(|before| field.converts(before))
 }

@@ -170,6 +170,9 @@ impl Error {
         Self::Store(Arc::from(cause.into()))
     }
 
+    /// The number of robots that [`Error::DefinitionConflict`] names.
+    pub(crate) const EXCLUDING: usize = 5;
+
     /// [`Self::DefinitionConflict`] by these robots, in the order of their ids, and their values.
     pub(crate) fn excluded(
         field: Field,
@@ -177,7 +180,7 @@ impl Error {
         robots: u64,
         some: impl IntoIterator<Item = (RobotId, String)>,
     ) -> Self {
-        let (ids, mut values): (Vec<_>, Vec<_>) = some.into_iter().take(5).unzip();
+        let (ids, mut values): (Vec<_>, Vec<_>) = some.into_iter().take(Self::EXCLUDING).unzip();
         if conflict != DefinitionConflict::HaveOtherKinds {
             values.clear();
         }

@@ -204,6 +204,25 @@ pub trait CatalogueExt: Catalogue {
         Ok(rejection.violations.with_taken(&definition, &taken))
     }
 
+    /// The robot with this value of a unique field.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn with_value(&self, field: Field, value: Value<'static>) -> Result<Option<Robot>> {
+        match value {
+            Value::Id(id) => self.get(id),
+            Value::Text(name) if field == Field::NAME => self.find(&name),
+            value => {
+                let filter = Filter::all().with(field, value);
+                let mut robots = self.page(PageRequest {
+                    limit: 1,
+                    ..PageRequest::new(&filter, &Cursor::default())
+                })?;
+                Ok(robots.items.pop())
+            }
+        }
+    }
+
     /// The unique fields whose values another robot has than the one with this id.
     ///
     /// # Errors
@@ -220,18 +239,7 @@ pub trait CatalogueExt: Catalogue {
             let Some(value) = value(field) else {
                 continue;
             };
-            let holder = match value {
-                Value::Text(name) if field == Field::NAME => self.find(&name)?,
-                value => self
-                    .page(PageRequest {
-                        filter: &Filter::all().with(field, value),
-                        cursor: &Cursor::default(),
-                        limit: 1,
-                        max_bytes: usize::MAX,
-                    })?
-                    .items
-                    .pop(),
-            };
+            let holder = self.with_value(field, value)?;
             if holder.is_some_and(|robot| Some(robot.id()) != id) {
                 taken.push(field);
             }

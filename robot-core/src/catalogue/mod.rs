@@ -50,7 +50,6 @@ pub use filter::{FieldFilter, Filter};
 pub use options::{OpenOptions, Preparation};
 pub(crate) use page::Room;
 pub use page::{Page, PageRequest};
-pub(crate) use pages::PageItem;
 pub use pages::Pages;
 pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;

@@ -7,7 +7,7 @@ use super::{
     error::Result,
     filter::Filter,
 };
-use crate::model::Robot;
+use crate::model::{Field, Member, Robot};
 
 /// The robots that a page contains.
 ///
@@ -18,12 +18,8 @@ use crate::model::Robot;
 /// for name in ["C-3PO", "R2-D2", "R5-D4"] {
 ///     catalogue.add(Draft::new(name, "droid", 1977))?;
 /// }
-/// let page = catalogue.page(PageRequest {
-///     filter: &Filter::from("-D"),
-///     cursor: &Cursor::after_name("R2-D2"),
-///     limit: 10,
-///     max_bytes: usize::MAX,
-/// })?;
+/// let (filter, cursor) = (Filter::from("-D"), Cursor::after_name("R2-D2"));
+/// let page = catalogue.page(PageRequest { limit: 10, ..PageRequest::new(&filter, &cursor) })?;
 /// assert_eq!((page.items[0].name(), page.is_last), ("R5-D4", true));
 /// # Ok::<(), robot_core::Error>(())
 /// ```
@@ -38,6 +34,9 @@ pub struct PageRequest<'a> {
     /// The number of bytes after which the page ends: it has no robot after the first ones whose names and
     /// own values take so many. `usize::MAX` for a page of any size.
     pub max_bytes: usize,
+    /// The fields that the robots have: a store may leave out the values of others, but not the id and the field of the
+    /// order. Empty for all fields.
+    pub fields: &'a [Field],
 }
 
 /// A page.
@@ -48,16 +47,6 @@ pub struct Page<T> {
     /// Whether there are no more robots for certain. If the page has as many as the request permits, there
     /// may be none after it.
     pub is_last: bool,
-}
-
-impl<T> Page<T> {
-    /// The same page with other items.
-    pub(crate) fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
-        Page {
-            items: self.items.into_iter().map(convert).collect(),
-            is_last: self.is_last,
-        }
-    }
 }
 
 /// What still fits into a page.
@@ -92,20 +81,47 @@ impl Room {
         Page { items, is_last }
     }
 
-    /// The page of the first robots of a list.
-    pub(crate) fn first<R: Borrow<Robot>>(mut self, mut list: impl Iterator<Item = R>) -> Page<R> {
+    /// The page of the first robots of a list, each as it is read.
+    pub(crate) fn first<R: Borrow<Robot>>(
+        mut self,
+        mut list: impl Iterator<Item = R>,
+        read: impl Fn(R) -> Robot,
+    ) -> Page<Robot> {
         let mut robots = Vec::new();
         while !self.is_full()
             && let Some(robot) = list.next()
         {
             self.take(robot.borrow().size());
-            robots.push(robot);
+            robots.push(read(robot));
         }
         self.page(robots)
     }
 }
 
-impl PageRequest<'_> {
+impl<'a> PageRequest<'a> {
+    /// All robots that meet the filter and come after the place of the cursor, with all fields.
+    #[must_use]
+    pub fn new(filter: &'a Filter, cursor: &'a Cursor) -> Self {
+        Self {
+            filter,
+            cursor,
+            limit: usize::MAX,
+            max_bytes: usize::MAX,
+            fields: &[],
+        }
+    }
+
+    /// Whether ids and names are enough.
+    pub(crate) fn has_names_only(&self) -> bool {
+        let mut fields = self
+            .fields
+            .iter()
+            .copied()
+            .chain([self.cursor.sort().field]);
+        let is_of_name = |field: Field| matches!(field.member(), Member::Id | Member::Name);
+        !self.fields.is_empty() && fields.all(is_of_name)
+    }
+
     pub(crate) fn room(&self) -> Room {
         Room {
             robots: self.limit,
@@ -138,6 +154,8 @@ impl PageRequest<'_> {
             let request = PageRequest {
                 cursor: &cursor,
                 limit,
+                // They are sorted by any of them.
+                fields: &[],
                 ..*self
             };
             let page = match read(request) {
@@ -148,7 +166,9 @@ impl PageRequest<'_> {
             let end = end.map(|robot| Cursor::after(Sort::BY_ID, robot));
             let (is_complete, had_all) = (found.is_last, page.is_last);
             let robots = found.items.into_iter().chain(page.items);
-            found = self.room().first(self.sorted(robots).into_iter());
+            found = self
+                .room()
+                .first(self.sorted(robots).into_iter(), |robot| robot);
             found.is_last &= is_complete;
             match end {
                 Some(end) if !had_all => cursor = end,

@@ -1,6 +1,6 @@
 //! Iterator over the pages of a catalogue.
 
-use std::{iter::FusedIterator, marker::PhantomData};
+use std::{borrow::Cow, iter::FusedIterator};
 
 use super::{
     cursor::{Cursor, Sort},
@@ -9,7 +9,7 @@ use super::{
     page::{Page, PageRequest},
     store::Catalogue,
 };
-use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
+use crate::model::{Field, Robot};
 
 /// The robots of a catalogue, by name unless another order is chosen, page by page: memory stays
 /// constant, and the store is used only while a page is read.
@@ -38,10 +38,10 @@ use crate::model::{Entry, Field, Member, Robot, RobotId, Value};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Pages<C, T = Robot> {
+pub struct Pages<C> {
     catalogue: C,
-    item: PhantomData<fn() -> T>,
     filter: Filter,
+    fields: Cow<'static, [Field]>,
     pub(crate) cursor: Cursor,
     page_size: usize,
     max_bytes: usize,
@@ -65,23 +65,24 @@ impl<C: Catalogue> Pages<C> {
     /// The robots of `catalogue` that meet a filter, or whose name contains a text; `""` for all.
     /// Pass a reference, or an [`Arc`](std::sync::Arc) if the pages must outlive the caller.
     pub fn new(catalogue: C, filter: impl Into<Filter>) -> Self {
-        Self::of(catalogue, filter.into(), Cursor::default())
-    }
-}
-
-impl<C, T> Pages<C, T> {
-    pub(crate) fn of(catalogue: C, filter: Filter, cursor: Cursor) -> Self {
         Self {
             catalogue,
-            item: PhantomData,
-            filter,
-            cursor,
+            filter: filter.into(),
+            fields: Cow::default(),
+            cursor: Cursor::default(),
             page_size: PAGE_SIZE,
             max_bytes: PAGE_BYTES,
             limit: usize::MAX,
             finished: false,
         }
     }
+
+    /// With the values of these fields at least; of all, if there are none. See [`PageRequest::fields`].
+    #[must_use]
+    pub fn with_fields(self, fields: Cow<'static, [Field]>) -> Self {
+        Self { fields, ..self }
+    }
+
     /// In this order, from the beginning.
     #[must_use]
     pub fn sorted(self, sort: Sort) -> Self {
@@ -129,64 +130,9 @@ impl<C, T> Pages<C, T> {
     }
 }
 
-/// An item of a page: a [`Robot`], or its [`Entry`] in the order of its id or name.
-pub(crate) trait PageItem: Sized + Clone {
-    /// Reads a page of a catalogue.
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>>;
-
-    /// The id.
-    fn id(&self) -> RobotId;
-
-    /// The value of a field; `None` if it has none, or is an entry without this field.
-    fn value_of(&self, field: Field) -> Option<Value<'_>>;
-
-    /// The place after this item.
-    fn cursor(&self, sort: Sort) -> Cursor {
-        let value = self.value_of(sort.field).map(Value::into_owned);
-        Cursor::at(sort, value, Some(self.id()))
-    }
-
-    /// Whether this item comes after a place.
-    fn is_after(&self, place: &Cursor) -> bool {
-        place.is_before(self.value_of(place.sort().field), self.id())
-    }
-}
-
-impl PageItem for Robot {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
-        catalogue.page(request)
-    }
-
-    fn id(&self) -> RobotId {
-        self.id()
-    }
-
-    fn value_of(&self, field: Field) -> Option<Value<'_>> {
-        self.value_of(field)
-    }
-}
-
-impl PageItem for Entry {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
-        catalogue.entries(request)
-    }
-
-    fn id(&self) -> RobotId {
-        self.id()
-    }
-
-    fn value_of(&self, field: Field) -> Option<Value<'_>> {
-        match field.member() {
-            Member::Id => Some(Value::Id(self.id())),
-            Member::Name => Some(self.name().into()),
-            _ => None,
-        }
-    }
-}
-
-impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
+impl<C: Catalogue> Iterator for Pages<C> {
     /// A page is never empty.
-    type Item = Result<Vec<T>>;
+    type Item = Result<Vec<Robot>>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.finished {
@@ -197,12 +143,13 @@ impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
             cursor: &self.cursor,
             limit: self.limit.min(self.page_size),
             max_bytes: self.max_bytes,
+            fields: &self.fields,
         };
-        match T::page(&self.catalogue, request) {
+        match self.catalogue.page(request) {
             Ok(Page { items, is_last }) => {
                 self.finished = is_last || items.is_empty();
                 self.limit = items.len().saturating_mul(GROWTH);
-                self.cursor = items.last()?.cursor(self.cursor.sort());
+                self.cursor = Cursor::after(self.cursor.sort(), items.last()?);
                 Some(Ok(items))
             }
             Err(error) => {
@@ -213,4 +160,4 @@ impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
     }
 }
 
-impl<C: Catalogue, T: PageItem> FusedIterator for Pages<C, T> {}
+impl<C: Catalogue> FusedIterator for Pages<C> {}

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     files::StoreFiles,
-    model::{Definition, Entry, Field, Robot, RobotId, Value},
+    model::{Definition, Field, Robot, RobotId, Value},
 };
 
 /// A collection of robots, as a store implements it.
@@ -63,7 +63,7 @@ use crate::{
 ///
 /// ```
 /// use robot_core::{
-///     Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest,
+///     Catalogue, CatalogueExt, Cursor, Draft, Error, Field, Filter, MemoryCatalogue, PageRequest,
 ///     RobotId, ValidChanges, ValidDraft, Violation,
 /// };
 ///
@@ -79,9 +79,10 @@ use crate::{
 ///     assert_eq!(store.find("R2-D2")?.map(|robot| robot.id()), Some(id));
 ///
 ///     let (filter, cursor) = (Filter::from("2-D"), Cursor::default());
-///     let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10, max_bytes: usize::MAX };
-///     assert_eq!(store.page(request)?.items.len(), 1);
-///     assert_eq!(store.entries(request)?.items[0].id(), id);
+///     let names = [Field::NAME];
+///     let request = PageRequest { fields: &names, ..PageRequest::new(&filter, &cursor) };
+///     let page = store.page(request)?;
+///     assert_eq!((page.items[0].id(), page.items[0].name()), (id, "R2-D2"));
 ///
 ///     store.delete(id)?;
 ///     assert!(matches!(store.delete(id), Err(Error::NotFound(_))));
@@ -205,14 +206,6 @@ pub trait Catalogue: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// As [`page`](Self::page), with ids and names only.
-    ///
-    /// # Errors
-    /// As [`page`](Self::page).
-    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
-        Ok(self.page(request)?.map(Entry::from))
-    }
-
     /// The number of robots that meet a filter. The default is that of the [`summary`](Self::summary).
     ///
     /// # Errors
@@ -235,12 +228,7 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let robots = self.page(PageRequest {
-            filter,
-            cursor: &Cursor::default(),
-            limit: usize::MAX,
-            max_bytes: usize::MAX,
-        })?;
+        let robots = self.page(PageRequest::new(filter, &Cursor::default()))?;
         Ok(Summary::of(&robots.items))
     }
 
@@ -250,12 +238,7 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let robots = self.page(PageRequest {
-            filter,
-            cursor: &Cursor::default(),
-            limit: usize::MAX,
-            max_bytes: usize::MAX,
-        })?;
+        let robots = self.page(PageRequest::new(filter, &Cursor::default()))?;
         let counts = robots
             .items
             .iter()
@@ -321,9 +304,6 @@ macro_rules! forward_catalogue {
             }
             fn foreign_columns(&self) -> Result<Vec<String>> {
                 (**self).foreign_columns()
-            }
-            fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
-                (**self).entries(request)
             }
             fn count(&self, filter: &Filter) -> Result<u64> {
                 (**self).count(filter)

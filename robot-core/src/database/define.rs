@@ -22,9 +22,6 @@ use crate::{
     model::{Definition, Field, INDEXED_LENGTH, Kind, Revision, RobotId},
 };
 
-/// The number of ids that the error of a definition names.
-const IDS: usize = 5;
-
 /// The number of steps of rewriting within a change of the definition. Fewer, and smaller catalogues need steps after it;
 /// more, and writers wait longer for the change.
 const STEPS: usize = 4;
@@ -136,14 +133,16 @@ pub(super) async fn expected<C: Dialect>(
     Ok(present)
 }
 
-/// Checks that no robot excludes a definition, except by equal values, which its indexes find.
+/// Checks that no robot excludes a definition, except by equal values, which its indexes find, and by values that cannot
+/// be converted, which [`store`] finds.
 pub(super) async fn check<C: Dialect>(
     connection: &mut C,
     redefinition: &Redefinition,
     present: &Definition,
 ) -> QueryResult<()> {
     for (field, conflict) in redefinition.conflicts(present) {
-        if conflict != DefinitionConflict::HaveDuplicates {
+        use DefinitionConflict::{HaveDuplicates, HaveOtherKinds};
+        if !matches!(conflict, HaveDuplicates | HaveOtherKinds) {
             check_conflict(connection, present, field, conflict).await?;
         }
     }
@@ -158,7 +157,9 @@ pub(super) async fn check_conflict<C: Dialect>(
     conflict: DefinitionConflict,
 ) -> QueryResult<()> {
     let condition = match conflict {
-        DefinitionConflict::HaveOtherKinds => return check_kind(connection, field).await,
+        DefinitionConflict::HaveOtherKinds => {
+            return rewrite::convert(connection, None, &[field], false).await;
+        }
         DefinitionConflict::HaveValues => has_value::<C>(field.name()),
         DefinitionConflict::HaveLongTexts => {
             // The new one would be cut off at this length.
@@ -181,34 +182,10 @@ pub(super) async fn check_conflict<C: Dialect>(
     if robots == 0 {
         return Ok(());
     }
-    let ids = ids(connection, condition, IDS).await?;
+    let ids = ids(connection, condition, Error::EXCLUDING).await?;
     let ids = ids.into_iter().filter_map(RobotId::new);
     let some = ids.map(|id| (id, String::new()));
     Err(wrap(Error::excluded(field, conflict, robots, some)))
-}
-
-/// Fails if robots have values that cannot be converted to the kind of a field.
-async fn check_kind<C: Dialect>(connection: &mut C, field: Field) -> QueryResult<()> {
-    let (mut count, mut some, mut last) = (0, Vec::new(), 0);
-    loop {
-        let robots = rewrite::with_values(connection, &[field], last).await?;
-        let Some(end) = robots.last() else {
-            break;
-        };
-        last = end.id().get();
-        for robot in &robots {
-            if Redefinition::conversion(&[field], robot).removes(field) {
-                count += 1;
-                let value = robot.value(field.name()).filter(|_| some.len() < IDS);
-                some.extend(value.map(|value| (robot.id(), value.to_string())));
-            }
-        }
-    }
-    if count == 0 {
-        return Ok(());
-    }
-    let conflict = DefinitionConflict::HaveOtherKinds;
-    Err(wrap(Error::excluded(field, conflict, count, some)))
 }
 
 /// Changes the definition in the transaction of the caller, on a database whose changes of tables are part of it.
@@ -242,7 +219,8 @@ pub(super) async fn store<C: Dialect>(
     }
     let definition = definition.with_revision(revision.next());
     let converted: Vec<_> = redefinition.converted(present).collect();
-    rewrite::convert(connection, &definition, &converted).await?;
+    let drops_values = redefinition.drops_values;
+    rewrite::convert(connection, Some(&definition), &converted, drops_values).await?;
     for field in converted.into_iter().filter(|field| field.is_unique()) {
         let conflict = DefinitionConflict::HaveDuplicates;
         check_conflict(connection, &definition, field, conflict).await?;

@@ -26,7 +26,7 @@ pub(super) trait Execute: Send + Sized {
         room: &mut Room,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
-    /// The numbers and texts of a query, such as one for [`ENTRY`](super::schema::ENTRY), converted, as far as there
+    /// The numbers and texts of a query, such as one for [`NAMED`](super::schema::NAMED), converted, as far as there
     /// is room.
     fn pairs<T: Send>(
         &mut self,

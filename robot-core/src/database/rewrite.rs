@@ -7,12 +7,13 @@ use diesel::QueryResult;
 
 use super::{
     dialect::Dialect,
+    errors::wrap,
     fragment::{Fragment, json},
     schema::{DraftRow, ROBOT, RobotRow},
     statements::{by_definition, check_current, end_of_step, select},
 };
 use crate::{
-    catalogue::{Redefinition, Room},
+    catalogue::{DefinitionConflict, Error, Redefinition, Room},
     model::{Definition, Field, Robot},
 };
 
@@ -133,7 +134,7 @@ fn names(json: &str) -> Vec<String> {
 }
 
 /// Robots after an id that have values of some fields, in the order of the ids; none after the last ones.
-pub(super) async fn with_values<C: Dialect>(
+async fn with_values<C: Dialect>(
     connection: &mut C,
     fields: &[Field],
     after: i64,
@@ -150,39 +151,56 @@ pub(super) async fn with_values<C: Dialect>(
         .await
 }
 
-/// Converts the values of fields that get another kind by the definition that the transaction has stored. Values that
-/// cannot be converted are dropped.
+/// Converts the values of fields to their kinds, by the definition that the transaction has stored; without one, only
+/// checks whether that is possible. Values that cannot be converted are dropped, or exclude the definition.
 pub(super) async fn convert<C: Dialect>(
     connection: &mut C,
-    definition: &Definition,
+    definition: Option<&Definition>,
     fields: &[Field],
+    drops_values: bool,
 ) -> QueryResult<()> {
     let mut last = 0;
+    let mut excluding = vec![(0, Vec::new()); fields.len()];
+    let mut is_excluded = false;
     loop {
         let robots = with_values(connection, fields, last).await?;
         let Some(end) = robots.last() else {
-            return Ok(());
+            break;
         };
         last = end.id().get();
-        let changes = robots
-            .iter()
-            .map(|robot| (robot, Redefinition::conversion(fields, robot)));
-        let changes = changes.filter(|(_, changes)| !changes.is_empty());
-        let converted = changes.map(|(robot, changes)| (robot, changes.apply_to(robot)));
-        let converted: Vec<_> = converted.collect();
-        // With the revision before.
-        let rows = converted.iter().map(|(robot, converted)| {
-            RobotRow::new(robot, DraftRow::new(definition, converted.values()))
-        });
-        if !converted.is_empty() {
-            write(
-                connection,
-                definition,
-                &rows.collect::<Vec<_>>(),
-                C::SET_OWN,
-            )
-            .await?;
+        let mut converted = Vec::new();
+        for robot in &robots {
+            let changes = Redefinition::conversion(fields, robot);
+            for (field, (count, some)) in fields.iter().zip(&mut excluding) {
+                if changes.removes(*field) && !drops_values {
+                    is_excluded = true;
+                    *count += 1;
+                    let value = robot
+                        .value(field.name())
+                        .filter(|_| some.len() < Error::EXCLUDING);
+                    some.extend(value.map(|value| (robot.id(), value.to_string())));
+                }
+            }
+            if !changes.is_empty() {
+                converted.push((robot, changes.apply_to(robot)));
+            }
         }
+        if let Some(definition) = definition.filter(|_| !is_excluded && !converted.is_empty()) {
+            // With the revision before.
+            let rows = converted.iter().map(|(robot, converted)| {
+                RobotRow::new(robot, DraftRow::new(definition, converted.values()))
+            });
+            let rows: Vec<_> = rows.collect();
+            write(connection, definition, &rows, C::SET_OWN).await?;
+        }
+    }
+    let mut excluding = fields.iter().zip(excluding);
+    match excluding.find(|(_, (count, _))| *count > 0) {
+        Some((field, (count, some))) => {
+            let conflict = DefinitionConflict::HaveOtherKinds;
+            Err(wrap(Error::excluded(*field, conflict, count, some)))
+        }
+        None => Ok(()),
     }
 }
 

@@ -11,8 +11,7 @@ use super::{errors::wrap, fragment::Fragment};
 use crate::{
     catalogue::{Error, Summary, ValueCount, counted_values},
     model::{
-        Definition, Draft, Entry, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
-        fold,
+        Definition, Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, fold,
     },
 };
 
@@ -50,8 +49,8 @@ pub(super) const COLUMNS: [&str; 8] = [
 pub(super) const ROBOT: &str =
     "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own";
 
-/// The columns of an [`entry`].
-pub(super) const ENTRY: &str = "robots.id, robots.name";
+/// The columns of a robot of which only the name is read.
+pub(super) const NAMED: &str = "robots.id, robots.name";
 
 /// A row as it is read.
 #[derive(Queryable)]
@@ -206,9 +205,9 @@ pub(super) fn robot(row: Row) -> QueryResult<Robot> {
     Ok(values.with_id(stored_id(row.id)?).with_revision(revision))
 }
 
-/// The entry of a row.
-pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
-    Ok(Entry::new(stored_id(id)?, name))
+/// The robot of a row of which only the name is read.
+pub(super) fn named((id, name): (i64, String)) -> QueryResult<Robot> {
+    Ok(Robot::named(stored_id(id)?, name))
 }
 
 /// A text and a number that robots have in common, and the number of these robots.

@@ -10,13 +10,13 @@ use super::{
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
-    schema::{COLUMNS, ENTRY, Group, ROBOT, assign, assigned, entry},
+    schema::{COLUMNS, Group, NAMED, ROBOT, assign, assigned, named},
 };
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result, Room},
     model::{
-        Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value,
-        Violation, Violations,
+        Definition, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value, Violation,
+        Violations,
     },
 };
 
@@ -63,54 +63,19 @@ pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryRes
     Ok(robots.pop())
 }
 
-/// What a page consists of.
-pub(super) trait Item: Sized {
-    /// Its columns.
-    const COLUMNS: &'static str;
-
-    /// Loads the items of a query for these columns, as far as there is room.
-    fn load<C: Execute>(
-        connection: &mut C,
-        query: Fragment<'_>,
-        room: &mut Room,
-    ) -> impl Future<Output = QueryResult<Vec<Self>>> + Send;
-}
-
-impl Item for Robot {
-    const COLUMNS: &'static str = ROBOT;
-
-    async fn load<C: Execute>(
-        connection: &mut C,
-        query: Fragment<'_>,
-        room: &mut Room,
-    ) -> QueryResult<Vec<Self>> {
-        connection.robots(query, room).await
-    }
-}
-
-impl Item for Entry {
-    /// Without a condition, read from the index of the names alone.
-    const COLUMNS: &'static str = ENTRY;
-
-    async fn load<C: Execute>(
-        connection: &mut C,
-        query: Fragment<'_>,
-        room: &mut Room,
-    ) -> QueryResult<Vec<Self>> {
-        connection.pairs(query, room, entry).await
-    }
-}
-
 /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
 /// one, replaces it, and `room` replaces its limits. `prefix` is put before the value in the order.
-pub(super) async fn page<T: Item, C: Dialect>(
+pub(super) async fn page<C: Dialect>(
     connection: &mut C,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
     room: &mut Room,
     prefix: &str,
-) -> QueryResult<Vec<T>> {
+) -> QueryResult<Vec<Robot>> {
     let PageRequest { filter, cursor, .. } = request;
+    // Without a condition, names are read from their index alone.
+    let has_names_only = request.has_names_only();
+    let columns = if has_names_only { NAMED } else { ROBOT };
     let mut found = Vec::new();
     for part in Part::after(cursor, filter) {
         if room.is_full() {
@@ -121,13 +86,17 @@ pub(super) async fn page<T: Item, C: Dialect>(
         let all = of_part.chain(of_fields).chain(condition.clone());
         let all = all.reduce(Fragment::and);
         let order = order::<C>(cursor.sort(), *part, prefix);
-        let query = select(T::COLUMNS, all).sql(format!(" ORDER BY {order}"));
+        let query = select(columns, all).sql(format!(" ORDER BY {order}"));
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query
         } else {
             query.sql(" LIMIT ").number(row_limit(room.robots))
         };
-        found.extend(T::load(connection, query.limited(), room).await?);
+        found.extend(if has_names_only {
+            connection.pairs(query.limited(), room, named).await?
+        } else {
+            connection.robots(query.limited(), room).await?
+        });
     }
     Ok(found)
 }

@@ -118,10 +118,8 @@ fn start(
         check_choices(&*catalogue, &filter)?;
         for _ in 0..ATTEMPTS {
             let page = catalogue.page(PageRequest {
-                filter: &filter,
-                cursor: &by_id,
                 limit: ATOMIC_LIMIT + 1,
-                max_bytes: usize::MAX,
+                ..PageRequest::new(&filter, &by_id)
             })?;
             let robots = page.items;
             if robots.len() > ATOMIC_LIMIT {

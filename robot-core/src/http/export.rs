@@ -61,7 +61,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     }))
 }
 
-impl ListWriter<Robot> for RobotWriter {
+impl ListWriter for RobotWriter {
     const NAME: &str = "an export";
 
     fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) {

@@ -12,9 +12,9 @@ use super::{
     route::HandlerResult,
 };
 use crate::{
-    catalogue::{Catalogue, Cursor, Error, PageItem, Pages, Result},
+    catalogue::{Catalogue, Cursor, Error, Pages, Result},
     metrics::count_error,
-    model::RobotId,
+    model::{Robot, RobotId},
 };
 
 /// Maximum number of robots per page; a list of one page is not streamed. Lower, and long lists cost
@@ -43,11 +43,11 @@ const PAGE_ATTEMPTS: u32 = 5;
 const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
 /// What writes the robots of a list, one after the other.
-pub(super) trait ListWriter<T> {
+pub(super) trait ListWriter {
     /// What the list is, for the log.
     const NAME: &str;
 
-    fn write(&mut self, robot: &T, bytes: &mut Vec<u8>);
+    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>);
 
     fn finish(&mut self, bytes: &mut Vec<u8>);
 
@@ -60,9 +60,9 @@ pub(super) trait ListWriter<T> {
 /// All robots of the pages. The first page is read before the response starts, so that the status
 /// reports a failure of the store. A list of one page is not streamed. Later failures are logged with the
 /// id of the request.
-pub(super) fn stream<T: PageItem + 'static>(
-    pages: Pages<Arc<dyn Catalogue>, T>,
-    writer: impl ListWriter<T> + Send + 'static,
+pub(super) fn stream(
+    pages: Pages<Arc<dyn Catalogue>>,
+    writer: impl ListWriter + Send + 'static,
     request_id: RequestId,
 ) -> HandlerResult {
     let mut pages = pages.page_size(PAGE_SIZE).max_bytes(PAGE_BYTES);
@@ -73,10 +73,10 @@ pub(super) fn stream<T: PageItem + 'static>(
 
 /// The first robots of the pages, and the place after them if there are more. If they do not fit into one page of the
 /// catalogue, they are read twice: to find the last one, and while they are sent.
-pub(super) fn page<T: PageItem + 'static>(
-    pages: Pages<Arc<dyn Catalogue>, T>,
+pub(super) fn page(
+    pages: Pages<Arc<dyn Catalogue>>,
     limit: usize,
-    writer: impl ListWriter<T> + Send + 'static,
+    writer: impl ListWriter + Send + 'static,
     request_id: RequestId,
 ) -> Result<(Response, Option<Cursor>)> {
     let sort = pages.cursor.sort();
@@ -90,8 +90,8 @@ pub(super) fn page<T: PageItem + 'static>(
         let room = limit - ids.len();
         let has_next = page.len() > room;
         page.truncate(room);
-        ids.extend(page.iter().map(T::id));
-        place = page.last().map(|last| last.cursor(sort)).or(place);
+        ids.extend(page.iter().map(Robot::id));
+        place = page.last().map(|last| Cursor::after(sort, last)).or(place);
         first.get_or_insert(page);
         if has_next || walk.is_finished() {
             break has_next;
@@ -106,8 +106,8 @@ pub(super) fn page<T: PageItem + 'static>(
     Ok((list.into_response(&first, end, request_id), next))
 }
 
-struct List<T, W> {
-    pages: Pages<Arc<dyn Catalogue>, T>,
+struct List<W> {
+    pages: Pages<Arc<dyn Catalogue>>,
     /// `None` if all robots are sent.
     end: Option<End>,
     writer: W,
@@ -121,14 +121,19 @@ struct End {
     ids: Vec<RobotId>,
 }
 
-impl<T: PageItem + 'static, W: ListWriter<T> + Send + 'static> List<T, W> {
-    fn new(pages: Pages<Arc<dyn Catalogue>, T>, writer: W) -> Self {
+impl<W: ListWriter + Send + 'static> List<W> {
+    fn new(pages: Pages<Arc<dyn Catalogue>>, writer: W) -> Self {
         let end = None;
         Self { pages, end, writer }
     }
 
     /// The response with the robots of the first page, and of those after it up to an end.
-    fn into_response(mut self, first: &[T], end: Option<End>, request_id: RequestId) -> Response {
+    fn into_response(
+        mut self,
+        first: &[Robot],
+        end: Option<End>,
+        request_id: RequestId,
+    ) -> Response {
         let opening = self.piece(first);
         self.end = end;
         if self.pages.is_finished() {
@@ -163,7 +168,7 @@ impl<T: PageItem + 'static, W: ListWriter<T> + Send + 'static> List<T, W> {
 
     /// The next page of a list that has started, for which a status of 503 comes too late. The store is
     /// called again if it is unavailable, each time with its own timeout.
-    fn next_page(&mut self) -> Option<Result<Vec<T>>> {
+    fn next_page(&mut self) -> Option<Result<Vec<Robot>>> {
         let started = Instant::now();
         for _ in 1..PAGE_ATTEMPTS {
             match self.pages.next() {
@@ -179,18 +184,18 @@ impl<T: PageItem + 'static, W: ListWriter<T> + Send + 'static> List<T, W> {
 
     /// The bytes of a page, with the end of the list if it is the last one. If they are too many, those of its first
     /// robots: the next page then starts after the last robot sent.
-    fn piece(&mut self, robots: &[T]) -> Vec<u8> {
+    fn piece(&mut self, robots: &[Robot]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (count, robot) in (1..).zip(robots) {
             if let Some(End { place, ids }) = &self.end {
-                self.pages.finished |= robot.is_after(place) || ids.last() == Some(&robot.id());
+                self.pages.finished |= place.precedes(robot) || ids.last() == Some(&robot.id());
                 if !ids.contains(&robot.id()) {
                     continue;
                 }
             }
             self.writer.write(robot, &mut bytes);
             if bytes.len() >= PIECE_SIZE && count < robots.len() {
-                self.pages.cursor = robot.cursor(self.pages.cursor.sort());
+                self.pages.cursor = Cursor::after(self.pages.cursor.sort(), robot);
                 self.pages.limit = count;
                 self.pages.finished = false;
                 break;

@@ -21,10 +21,7 @@ use super::{
     request_id::RequestId,
     response::{self, Response},
 };
-use crate::{
-    catalogue::PageItem,
-    model::{Definition, Field, Message, Value},
-};
+use crate::model::{Definition, Field, Message, Robot, Value};
 
 /// The reply `{"status":…,"data":…,"messages":…}`, without members that have no value.
 pub(super) fn envelope<T: Serialize>(
@@ -128,10 +125,10 @@ impl Array {
     }
 }
 
-impl<T: PageItem> ListWriter<T> for Array {
+impl ListWriter for Array {
     const NAME: &str = "a list";
 
-    fn write(&mut self, robot: &T, bytes: &mut Vec<u8>) {
+    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) {
         bytes.push(if self.has_started { b',' } else { b'[' });
         self.has_started = true;
         append_view(bytes, robot, &self.labels);
@@ -144,7 +141,7 @@ impl<T: PageItem> ListWriter<T> for Array {
 
 /// Appends the JSON of a [`View`](crate::model::View) in a third of the time that its serialization
 /// takes: most names have nothing to escape, and are copied.
-fn append_view(bytes: &mut Vec<u8>, robot: &impl PageItem, labels: &[(Field, String)]) {
+fn append_view(bytes: &mut Vec<u8>, robot: &Robot, labels: &[(Field, String)]) {
     let mut digits = itoa::Buffer::new();
     bytes.push(b'{');
     let mut is_first = true;
@@ -226,7 +223,7 @@ mod tests {
         for robot in robots {
             array.write(robot, &mut bytes);
         }
-        ListWriter::<Robot>::finish(&mut array, &mut bytes);
+        array.finish(&mut bytes);
         bytes
     }
 

@@ -23,9 +23,9 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, PageItem, Pages, Pending},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},
     model::{
-        Definition, Entry, Field, Rejection, Revision, Robot, RobotId, ValidChanges, Value, View,
+        Definition, Field, Rejection, Revision, Robot, RobotId, ValidChanges, Value, View,
         draft_json,
     },
 };
@@ -45,14 +45,6 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     } else {
         query
     };
-    let fields = query.fields.iter().copied();
-    let mut fields = fields.chain([query.cursor.sort().field]);
-    let has_entries = fields.all(Field::is_in_entry);
-    let robots = if has_entries {
-        robots::<Entry>
-    } else {
-        robots::<Robot>
-    };
     let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     Ok(Pending::blocking(move || {
         check_choices(&*service.catalogue, &query.filter)?;
@@ -65,14 +57,11 @@ pub(super) fn list(call: &Call<'_>) -> Started {
 }
 
 /// The robots of a page, or all.
-fn robots<T: PageItem + 'static>(
-    service: &Service,
-    query: &ListQuery,
-    request_id: RequestId,
-) -> HandlerResult {
+fn robots(service: &Service, query: &ListQuery, request_id: RequestId) -> HandlerResult {
     let array = Array::new(&query.fields);
     let catalogue = Arc::clone(&service.catalogue);
-    let pages = Pages::<_, T>::of(catalogue, query.filter.clone(), query.cursor.clone());
+    let pages = Pages::new(catalogue, query.filter.clone()).starting_at(query.cursor.clone());
+    let pages = pages.with_fields(query.fields.clone());
     let Some(limit) = query.limit.map(NonZeroUsize::get) else {
         return list::stream(pages, array, request_id);
     };

@@ -257,11 +257,6 @@ impl Field {
         }
     }
 
-    /// Whether an [`Entry`](crate::Entry) has this field.
-    pub(crate) fn is_in_entry(self) -> bool {
-        matches!(self.member(), Member::Id | Member::Name)
-    }
-
     /// What values may be, for help texts.
     ///
     /// ```

@@ -39,7 +39,7 @@ pub use reading::DateOrder;
 #[cfg(feature = "transfer")]
 pub(crate) use reading::{NULLS, Reading, iso_date, whole};
 pub use revision::{ParseRevisionError, Revision};
-pub use robot::{Entry, Robot};
+pub use robot::Robot;
 pub use text::Message;
 pub(crate) use text::excerpt;
 #[cfg(not(feature = "http"))]

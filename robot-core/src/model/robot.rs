@@ -1,8 +1,5 @@
 //! Robots as a store returns them.
 
-use compact_str::CompactString;
-use serde::Serialize;
-
 use super::{
     draft::Draft,
     field::{Field, Member},
@@ -83,6 +80,16 @@ impl Robot {
         Self { revision, ..self }
     }
 
+    /// The id and the name of a robot.
+    pub(crate) fn named(id: RobotId, name: impl Into<String>) -> Self {
+        let name = Some(name.into());
+        let draft = Draft {
+            name,
+            ..Draft::default()
+        };
+        ValidDraft::from_stored(draft).with_id(id)
+    }
+
     /// The number of bytes of the texts and the own values, about.
     pub(crate) fn size(&self) -> usize {
         self.values.size()
@@ -147,62 +154,5 @@ impl ValidChanges {
     pub fn apply_to(self, robot: &Robot) -> Robot {
         let changed = self.merge(&robot.values).with_id(robot.id);
         changed.with_revision(robot.revision.next())
-    }
-}
-
-/// Id and name of a robot, as lists show it. A store reads it faster than a whole [`Robot`].
-///
-/// ```
-/// use robot_core::{Catalogue, CatalogueExt, Cursor, Draft, Filter, MemoryCatalogue, PageRequest};
-///
-/// let catalogue = MemoryCatalogue::new();
-/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// let (filter, cursor) = (Filter::from("R2"), Cursor::default());
-/// let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10, max_bytes: usize::MAX };
-/// for entry in catalogue.entries(request)?.items {
-///     assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
-/// }
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    id: RobotId,
-    /// Usual names need no allocation, of which a list would have one for each robot.
-    name: CompactString,
-}
-
-impl Entry {
-    /// The entry of a stored robot.
-    ///
-    /// ```
-    /// # use robot_core::{Entry, RobotId};
-    /// let entry = Entry::new(RobotId::new(7).ok_or("not positive")?, "R2-D2");
-    /// assert_eq!(entry.name(), "R2-D2");
-    /// # Ok::<(), &str>(())
-    /// ```
-    #[must_use]
-    pub fn new(id: RobotId, name: impl AsRef<str>) -> Self {
-        Self {
-            id,
-            name: name.as_ref().into(),
-        }
-    }
-
-    /// The id of the robot.
-    #[must_use]
-    pub fn id(&self) -> RobotId {
-        self.id
-    }
-
-    /// The name of the robot.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-impl From<Robot> for Entry {
-    fn from(robot: Robot) -> Self {
-        Self::new(robot.id, robot.name())
     }
 }

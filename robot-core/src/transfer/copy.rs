@@ -4,10 +4,7 @@ use std::ops::ControlFlow;
 
 use super::digest::{BATCH, CatalogueDigest, digest_with};
 use crate::{
-    catalogue::{
-        Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
-        Sort,
-    },
+    catalogue::{Catalogue, Error, Filter, Pages, Redefinition, Restoration, Result, Sort},
     model::{Definition, Revision, Robot},
 };
 
@@ -143,14 +140,8 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     target: &T,
     mut progress: impl FnMut(CopyProgress) -> ControlFlow<()>,
 ) -> Result<CatalogueDigest, CopyError> {
-    let any = PageRequest {
-        filter: &Filter::all(),
-        cursor: &Cursor::default(),
-        limit: 1,
-        max_bytes: usize::MAX,
-    };
-    let present = target.entries(any).map_err(CopyError::Target)?;
-    if !present.items.is_empty() {
+    let present = Pages::new(target, "").page_size(1).next().transpose();
+    if present.map_err(CopyError::Target)?.is_some() {
         return Err(CopyError::NotEmpty);
     }
     copy_definition(source, target)?;

@@ -99,10 +99,8 @@ impl<C: Catalogue> Subject<'_, C> {
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
             Step::Page(filter, after, limit) => {
                 let page = catalogue.page(PageRequest {
-                    filter: &filter,
-                    cursor: &Cursor::after_name(after),
                     limit,
-                    max_bytes: usize::MAX,
+                    ..PageRequest::new(&filter, &Cursor::after_name(after))
                 });
                 page.map(|page| page.items)
             }

@@ -293,19 +293,17 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
         compared.collect()
     };
     assert_eq!(list(catalogue), list(model), "{context}");
-    let entries = |catalogue: &dyn Catalogue| {
-        let cursor = &Cursor::start(sort);
-        let request = PageRequest {
-            filter: &filter,
-            cursor,
-            limit: usize::MAX,
-            max_bytes: usize::MAX,
-        };
-        let mut entries = catalogue.entries(request).unwrap().items;
-        entries.retain(|entry| is_compared(entry.id()));
-        entries
+    let named = |catalogue: &dyn Catalogue| -> Vec<_> {
+        let page = catalogue.page(PageRequest {
+            fields: &[Field::ID, Field::NAME],
+            ..PageRequest::new(&filter, &Cursor::start(sort))
+        });
+        let robots = page.unwrap().items.into_iter();
+        let compared = robots.filter(|robot| is_compared(robot.id()));
+        let named = compared.map(|robot| (robot.id(), robot.name().to_owned()));
+        named.collect()
     };
-    assert_eq!(entries(catalogue), entries(model), "{context}");
+    assert_eq!(named(catalogue), named(model), "{context}");
 }
 
 /// Compares the numbers of robots that are kept, and reads by ids, with those of the model.

@@ -10,7 +10,7 @@ use crate::{
         Catalogue, Change, Cursor, Error, Filter, Page, PageRequest, Pending, Redefinition,
         Restoration, Result, Summary, ValueCount,
     },
-    model::{Definition, Entry, Field, Robot, RobotId},
+    model::{Definition, Field, Robot, RobotId},
 };
 
 /// A way to fail.
@@ -129,9 +129,6 @@ impl Catalogue for Faulty {
     }
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.checked(Access::Other)?.last_id()
-    }
-    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
-        self.checked(Access::page(request))?.entries(request)
     }
     fn count(&self, filter: &Filter) -> Result<u64> {
         self.checked(Access::Other)?.count(filter)

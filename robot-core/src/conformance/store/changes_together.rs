@@ -298,13 +298,7 @@ fn reader_never_sees_a_part_of_the_changes(catalogue: &dyn Catalogue) {
 
 /// All robots, read at one moment.
 fn page(catalogue: &dyn Catalogue) -> Vec<Robot> {
-    ok(catalogue.page(PageRequest {
-        filter: &Filter::all(),
-        cursor: &Cursor::default(),
-        limit: 1000,
-        max_bytes: usize::MAX,
-    }))
-    .items
+    ok(catalogue.page(PageRequest::new(&Filter::all(), &Cursor::default()))).items
 }
 
 /// Deletes all robots together.

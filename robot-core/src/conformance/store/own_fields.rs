@@ -334,12 +334,7 @@ fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalog
         assert_eq!(texts, expected);
         for text in state.choices() {
             let filter = Filter::all().with(state, *text);
-            let found = ok(catalogue.page(PageRequest {
-                filter: &filter,
-                cursor: &Cursor::default(),
-                limit: 10,
-                max_bytes: usize::MAX,
-            }));
+            let found = ok(catalogue.page(PageRequest::new(&filter, &Cursor::default())));
             assert!(
                 found.items.iter().map(Robot::name).eq([*text]),
                 "{text:?}: {found:?}"

@@ -22,7 +22,7 @@ use crate::{
         conditions::{conditions, has_id_of},
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
-        schema::{ENTRY, ROBOT, assigned},
+        schema::{NAMED, ROBOT, assigned},
         statements::{self, DIVISION, check_current, rejection, select},
     },
     model::{Definition, Field, Robot, RobotId, ValidDraft, Violation},
@@ -197,7 +197,7 @@ async fn divide<'a, B: Backend>(
     if !names.is_empty() && definition.has_only_unique_names() {
         let with_name = |filter: Filter, name: &&str| filter.with(Field::NAME, (*name).to_owned());
         let have_names = names.iter().fold(Filter::all(), with_name);
-        let taken = select(ENTRY, conditions::<B>(&have_names, ""));
+        let taken = select(NAMED, conditions::<B>(&have_names, ""));
         let room = &mut Room::of_robots(usize::MAX);
         let taken = connection.pairs(taken, room, |(_, name)| Ok(name)).await?;
         let mut others = Vec::with_capacity(part.len());

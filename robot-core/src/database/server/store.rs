@@ -37,11 +37,9 @@ use crate::{
         restore::restore,
         schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
-        statements::{
-            Grouping, Item, after_name, count, find, foreign_columns, has_nul, last_id, page,
-        },
+        statements::{Grouping, after_name, count, find, foreign_columns, has_nul, last_id, page},
     },
-    model::{Definition, Entry, Field, Robot, RobotId},
+    model::{Definition, Field, Robot, RobotId},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
@@ -131,8 +129,7 @@ impl<B: Backend> ServerStore<B> {
         })
     }
 
-    /// Reads a page of robots or entries.
-    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Page<T>> {
+    fn read_page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         if has_nul(request.filter) {
             return Ok(request.room().page(Vec::new()));
         }
@@ -223,23 +220,19 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if let Some(page) = request.of_ids(|request| self.page(request)) {
             return page;
         }
+        if request.has_names_only() {
+            return self.read_page(request);
+        }
         // Drivers read all rows of a query.
         let fitting = request.max_bytes / self.robot_size.load(Ordering::Relaxed).max(1);
         let limit = fitting.saturating_mul(SIZE_FACTOR).saturating_add(1);
         let limit = request.limit.min(limit);
-        let page: Page<Robot> = self.read_page(PageRequest { limit, ..request })?;
+        let page = self.read_page(PageRequest { limit, ..request })?;
         let bytes: usize = page.items.iter().map(Robot::size).sum();
         if let Some(size) = bytes.checked_div(page.items.len()) {
             self.robot_size.store(size, Ordering::Relaxed);
         }
         Ok(page)
-    }
-
-    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
-        if request.filter.ids().is_some() {
-            return Ok(self.page(request)?.map(Entry::from));
-        }
-        self.read_page(request)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {

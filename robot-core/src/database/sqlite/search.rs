@@ -13,11 +13,11 @@ use crate::{
         conditions::{conditions, of_field},
         execute::Execute,
         fragment::Fragment,
-        schema::{ENTRY, Group},
+        schema::{Group, NAMED},
         search_text::TextSearch,
-        statements::{self, Grouping, Item, now, row_limit, select},
+        statements::{self, Grouping, now, row_limit, select},
     },
-    model::{Entry, Field},
+    model::{Field, Robot},
 };
 
 /// The maximum number of robots that the index of a field finds, and that are then sorted. Fewer, and a page
@@ -38,11 +38,11 @@ const NAME_LIMIT: usize = 40_000;
 const CANDIDATE_LIMIT: usize = 20_000;
 
 /// Reads a page of the robots that meet a filter. All statements must see the same snapshot.
-pub(super) fn page<T: Item>(
+pub(super) fn page(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     room: &mut Room,
-) -> QueryResult<Vec<T>> {
+) -> QueryResult<Vec<Robot>> {
     let filter = request.filter;
     let text = now(TextSearch::new(connection, filter))?;
     let text = text.as_ref();
@@ -126,19 +126,21 @@ fn sorted_ids(
     }
     // Not by the index of the order, which would read all robots.
     let room = &mut Room::of_robots(limit);
+    let fields = &[Field::ID];
+    let request = PageRequest { fields, ..request };
     let page = statements::page(connection, request, text.map(contains), room, "+");
-    let entries: Vec<Entry> = now(page)?;
-    Ok(Some(entries.iter().map(|entry| entry.id().get()).collect()))
+    let found = now(page)?;
+    Ok(Some(found.iter().map(|robot| robot.id().get()).collect()))
 }
 
 /// Reads names in their order while that is expected to fill the page soon. Returns what was found, and the
 /// last name that was read.
-fn read_names<T: Item>(
+fn read_names(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     text: &TextSearch<'_>,
     room: &mut Room,
-) -> QueryResult<(Vec<T>, Cursor)> {
+) -> QueryResult<(Vec<Robot>, Cursor)> {
     let mut found = Vec::new();
     let mut cursor = request.cursor.clone();
     let mut names_read = 0;
@@ -180,19 +182,19 @@ fn nth_name(
     position: usize,
 ) -> QueryResult<Option<String>> {
     let is_after = Fragment::new("robots.name > ").text(after);
-    let name = select(ENTRY, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
+    let name = select(NAMED, Some(is_after)).sql(" ORDER BY robots.name LIMIT 1 OFFSET ");
     let query = name.number(row_limit(position) - 1);
     Ok(now(connection.pairs(query, &mut Room::of_robots(1), |(_, name)| Ok(name)))?.pop())
 }
 
 /// Reads a page in its order, or the robots of it that have one of these ids.
-fn read_scanned<T: Item>(
+fn read_scanned(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
     ids: Option<&[i64]>,
     room: &mut Room,
-) -> QueryResult<Vec<T>> {
+) -> QueryResult<Vec<Robot>> {
     let sort: Field = request.cursor.sort().field;
     let mut fields = request.filter.fields.iter();
     if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field == sort) {

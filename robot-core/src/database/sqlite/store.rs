@@ -23,12 +23,12 @@ use crate::{
         refresher::Refresher,
         schema::{Group, summary, total, value_counts},
         statements::{
-            self, Grouping, Item, after_name, find, foreign_columns, get, has_nul, last_id, now,
+            self, Grouping, after_name, find, foreign_columns, get, has_nul, last_id, now,
         },
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
-    model::{Definition, Entry, Field, Robot, RobotId},
+    model::{Definition, Field, Robot, RobotId},
 };
 
 /// URLs of SQLite files.
@@ -172,25 +172,6 @@ impl SqliteCatalogue {
         }
     }
 
-    fn read_page<T: Item>(&self, request: PageRequest<'_>) -> Result<Page<T>> {
-        let filter = request.filter;
-        if has_nul(filter) {
-            return Ok(request.room().page(Vec::new()));
-        }
-        let cursor = &request.cursor.defined_by(&self.definition.get());
-        let request = PageRequest { cursor, ..request };
-        self.reads.pool.read(|connection| {
-            let mut room = request.room();
-            let found = if filter.containing.is_empty() && after_name(request).is_some() {
-                now(statements::page(connection, request, None, &mut room, ""))
-            } else {
-                // All statements of a search read one snapshot.
-                connection.transaction(|connection| search::page(connection, request, &mut room))
-            };
-            Ok(room.page(found?))
-        })
-    }
-
     fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
         if has_nul(filter) {
             return Ok(Vec::new());
@@ -221,11 +202,22 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
-        self.read_page(request)
-    }
-
-    fn entries(&self, request: PageRequest<'_>) -> Result<Page<Entry>> {
-        self.read_page(request)
+        let filter = request.filter;
+        if has_nul(filter) {
+            return Ok(request.room().page(Vec::new()));
+        }
+        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let request = PageRequest { cursor, ..request };
+        self.reads.pool.read(|connection| {
+            let mut room = request.room();
+            let found = if filter.containing.is_empty() && after_name(request).is_some() {
+                now(statements::page(connection, request, None, &mut room, ""))
+            } else {
+                // All statements of a search read one snapshot.
+                connection.transaction(|connection| search::page(connection, request, &mut room))
+            };
+            Ok(room.page(found?))
+        })
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 
 use super::Import;
 use crate::{
-    catalogue::{
-        Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages, Result as StoreResult, Sort,
-    },
+    catalogue::{Catalogue, CatalogueExt, Filter, Pages, Result as StoreResult, Sort},
     model::{Field, Rejection, Robot, ValidChanges, ValidDraft, Value, Violations},
     transfer::{outcome::ImportError, record::Values},
 };
@@ -59,31 +57,16 @@ impl<C: Catalogue, I> Import<C, I> {
         key: Field,
         value: &Value<'static>,
     ) -> Result<Option<Robot>, ImportError> {
-        let found = match value {
-            Value::Id(id) => {
-                return match self.catalogue.get(*id)? {
-                    None => {
-                        let message =
-                            format!("No robot has the id {id}; leave out the ids to add robots");
-                        Err(ImportError::Malformed(vec![message.into()]))
-                    }
-                    found => Ok(found),
-                };
-            }
-            // The catalogue has no robots, or not this field yet.
-            _ if self.last.is_none() || self.stored.field(key.name()).is_none() => None,
-            Value::Text(name) if key == Field::NAME => self.catalogue.find(name)?,
-            value => self
-                .catalogue
-                .page(PageRequest {
-                    filter: &Filter::all().with(key, value.clone()),
-                    cursor: &Cursor::default(),
-                    limit: 1,
-                    max_bytes: usize::MAX,
-                })?
-                .items
-                .pop(),
-        };
+        // The catalogue has no robots, or not this field yet.
+        let is_new = self.last.is_none() || self.stored.field(key.name()).is_none();
+        if is_new && key != Field::ID {
+            return Ok(None);
+        }
+        let found = self.catalogue.with_value(key, value.clone())?;
+        if found.is_none() && key == Field::ID {
+            let message = format!("No robot has the id {value}; leave out the ids to add robots");
+            return Err(ImportError::Malformed(vec![message.into()]));
+        }
         Ok(found)
     }
 
@@ -106,7 +89,7 @@ impl<C: Catalogue, I> Import<C, I> {
             return Ok(false);
         }
         let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
-        for page in Pages::of(&self.catalogue, filter, Cursor::start(Sort::BY_ID)) {
+        for page in Pages::new(&self.catalogue, filter).sorted(Sort::BY_ID) {
             let is_equal = |robot: &Robot| {
                 let mut fields = self.definition.settable().iter().copied();
                 robot.id() <= last

@@ -47,12 +47,7 @@ fn file_of_the_previous_version_is_readable_unchanged() {
     let count = robots.iter().filter(|robot| droids.matches(robot)).count();
     assert_eq!(catalogue.count(&droids).unwrap(), count as u64);
     let by_year = Cursor::start("year".parse().unwrap());
-    let page = catalogue.page(PageRequest {
-        filter: &droids,
-        cursor: &by_year,
-        limit: 1000,
-        max_bytes: usize::MAX,
-    });
+    let page = catalogue.page(PageRequest::new(&droids, &by_year));
     assert_eq!(page.unwrap().items.len(), count);
     drop(catalogue);
     assert!(fs::read(database.file()).unwrap() == before);

@@ -62,10 +62,8 @@ impl Operation {
             Self::Find(name) => catalogue.find(name).map(robots),
             Self::Page(filter, cursor, limit) => catalogue
                 .page(PageRequest {
-                    filter: &filter,
-                    cursor: &cursor,
                     limit,
-                    max_bytes: usize::MAX,
+                    ..PageRequest::new(&filter, &cursor)
                 })
                 .map(|page| CallResult::Robots(page.items)),
         };
