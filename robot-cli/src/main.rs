@@ -10,6 +10,7 @@ mod context;
 mod failure;
 mod fields;
 mod help;
+mod import_args;
 mod interrupt;
 mod logging;
 mod output;
@@ -36,8 +37,8 @@ use clap::{ArgMatches, FromArgMatches};
 use robot_core::OpenOptions;
 
 use crate::{
-    arguments::Arguments,
-    commands::Command,
+    arguments::{AnyCommand, Arguments},
+    commands::{Command, completions, manual},
     context::{Context, Format},
     failure::Failure,
     printable::Printable,
@@ -77,7 +78,11 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     terminal::set_color(arguments.color);
     let format = Format::among(&arguments.format);
     let is_table = format.unwrap_or_default() == Format::Table;
-    let is_file = !is_table || matches!(arguments.command, Command::Export(_));
+    let is_file = !is_table
+        || matches!(
+            arguments.command,
+            AnyCommand::OfCatalogue(Command::Export(_))
+        );
     let mut output: Box<dyn Write> = Box::new(BufWriter::new(io::stdout().lock()));
     if is_file && io::stdout().is_terminal() {
         output = Box::new(Printable {
@@ -100,7 +105,11 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if cfg!(unix) && context.files().contains(Path::new("/dev/stdout")) {
         return Err(Failure::own_file("standard output"));
     }
-    let outcome = arguments.command.run(matches, context);
+    let outcome = match arguments.command {
+        AnyCommand::OfCatalogue(command) => command.run(matches, context),
+        AnyCommand::Completions(args) => completions::run(&args, help::command(), context),
+        AnyCommand::Manual(args) => manual::run(&args, help::manual(), context),
+    };
     outcome.map_err(|failure| match context.definition.get() {
         Some(definition) => failure.worded(definition),
         None => failure,

@@ -16,10 +16,10 @@ use robot_core::{
 
 use crate::{
     columns::{show, unknown},
-    commands::{ImportArgs, messages},
     context::Context,
     failure::Failure,
     fields::invalid,
+    import_args::{ImportArgs, messages},
     interrupt::Interrupt,
     place::Place,
     progress::{Progress, counted},

@@ -2,10 +2,10 @@
 
 use std::{fs, path::PathBuf};
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::{context::Context, failure::Failure, help};
+use crate::{context::Context, failure::Failure};
 
 /// Arguments of `manual`.
 #[derive(Debug, Args)]
@@ -22,8 +22,11 @@ Examples:
   man robot-cli-add                         Read the page of a command";
 
 /// Prints the main page, or writes all pages to the directory.
-pub(crate) fn run(args: &ManualArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let command = help::manual();
+pub(crate) fn run(
+    args: &ManualArgs,
+    command: Command,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
     let Some(directory) = &args.directory else {
         let mut page = Vec::new();
         let rendered = Man::new(command).render(&mut page);

@@ -3,7 +3,7 @@
 mod add;
 mod backup;
 mod check;
-mod completions;
+pub(crate) mod completions;
 mod copy;
 mod delete;
 mod export;
@@ -11,7 +11,7 @@ mod fields;
 mod get;
 mod import;
 mod list;
-mod manual;
+pub(crate) mod manual;
 mod migrate;
 mod restore;
 mod search;
@@ -19,10 +19,11 @@ mod summary;
 mod token;
 mod update;
 
-pub(crate) use self::import::{ImportArgs, messages};
 use clap::{ArgMatches, Subcommand};
 
-use crate::{context::Context, failure::Failure, help, selection::SelectionArgs};
+use crate::{
+    context::Context, failure::Failure, import_args::ImportArgs, selection::SelectionArgs,
+};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -68,7 +69,7 @@ pub(crate) enum Command {
     Delete(delete::DeleteArgs),
 
     /// Add robots from a file or standard input
-    Import(import::ImportArgs),
+    Import(ImportArgs),
 
     /// Write robots to a file or standard output
     Export(export::ExportArgs),
@@ -124,12 +125,6 @@ pub(crate) enum Command {
     /// Create access tokens for the server
     #[command(subcommand, after_help = token::EXAMPLES, subcommand_value_name = "COMMAND")]
     Token(token::TokenCommand),
-
-    /// Print a shell completion script
-    Completions(completions::CompletionsArgs),
-
-    /// Print the manual, or write one page per command to a directory
-    Manual(manual::ManualArgs),
 }
 
 impl Command {
@@ -155,8 +150,6 @@ impl Command {
             Self::Migrate(args) => migrate::run(&args, context),
             Self::Fields(args) => fields::run(args, context),
             Self::Token(command) => token::run(command, context),
-            Self::Completions(args) => completions::run(&args, help::command(), context),
-            Self::Manual(args) => manual::run(&args, context),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of a catalogue's definition.
 
-use super::error::{Error, Result};
+use super::error::{DefinitionConflict, Error, Result};
 use crate::model::{Definition, Draft, Field, Kind, Revision, Robot, ValidChanges};
 
 /// A new definition of a catalogue.
@@ -26,19 +26,6 @@ pub struct Redefinition {
     /// Whether the values of fields that are removed are dropped, and values that cannot be converted to the new kind of
     /// their field. Otherwise robots that have such values exclude the definition.
     pub drops_values: bool,
-}
-
-/// Why robots exclude a definition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DefinitionConflict {
-    /// They have values of a field that is to be removed.
-    HaveValues,
-    /// They have values of a field that are none of its new kind.
-    HaveOtherKinds,
-    /// They have the same values of a field that is to be unique.
-    HaveDuplicates,
-    /// They have longer texts of a field than an index permits.
-    HaveLongTexts,
 }
 
 impl Redefinition {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::define::DefinitionConflict;
 use crate::model::{Field, INDEXED_LENGTH, RobotId, Violation, Violations, excerpt};
 
 /// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
@@ -107,6 +106,19 @@ pub enum Error {
         "The store failed, and whether the change was stored is unknown; look before you try again"
     )]
     Unknown(#[source] Cause),
+}
+
+/// Why robots exclude a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefinitionConflict {
+    /// They have values of a field that is to be removed.
+    HaveValues,
+    /// They have values of a field that are none of its new kind.
+    HaveOtherKinds,
+    /// They have the same values of a field that is to be unique.
+    HaveDuplicates,
+    /// They have longer texts of a field than an index permits.
+    HaveLongTexts,
 }
 
 impl Error {

@@ -11,15 +11,16 @@ use diesel::QueryResult;
 use super::{
     conditions::expression,
     dialect::Dialect,
-    errors::{INDEX, UNIQUE, VALUES, taken, wrap},
+    errors::{taken, wrap},
     fragment::{Fragment, json},
+    index::Index,
     rewrite::{self, has_value},
     schema::total,
     statements::{Grouping, count, ids, other_definition},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition},
-    model::{Definition, Field, INDEXED_LENGTH, Kind, Revision, RobotId},
+    model::{Definition, Field, INDEXED_LENGTH, Revision, RobotId},
 };
 
 /// The number of steps of rewriting within a change of the definition. Fewer, and smaller catalogues need steps after it;
@@ -79,40 +80,6 @@ fn parse(revision: i64, document: &str) -> QueryResult<Definition> {
     })?;
     let revision = Revision::new(revision).unwrap_or(Revision::FIRST);
     Ok(definition.with_revision(revision))
-}
-
-/// An index of a field.
-pub(super) struct Index {
-    pub(super) name: String,
-    pub(super) field: Field,
-}
-
-impl Index {
-    /// The index of a field. Its name has the kind of values, for each of which the SQL is another one.
-    pub(super) fn of(field: Field) -> Self {
-        let name = match (field == Field::NAME, field.is_unique()) {
-            (true, true) => "robots_name".to_owned(),
-            (true, false) => "robots_names".to_owned(),
-            (false, is_unique) => {
-                let kind = if is_unique { UNIQUE } else { INDEX };
-                let values = match field.kind() {
-                    Kind::Id | Kind::Integer { .. } => "integer",
-                    Kind::Number { .. } => "number",
-                    Kind::Boolean => "boolean",
-                    Kind::Text { .. } | Kind::Choice(_) => "text",
-                };
-                format!("{kind}{values}_{field}")
-            }
-        };
-        Self { name, field }
-    }
-
-    /// The name of the column with its values, if it has one. It is the same for unique and other indexes.
-    #[cfg(feature = "mysql")]
-    pub(super) fn column(&self) -> String {
-        let name = self.name.replacen(UNIQUE, VALUES, 1);
-        name.replacen(INDEX, VALUES, 1)
-    }
 }
 
 /// The indexes of a definition.

@@ -4,11 +4,7 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use super::statements::{is_robot, update};
-use super::{define::Index, execute::Execute, fragment::Fragment};
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use crate::model::ValidChanges;
+use super::{execute::Execute, fragment::Fragment, index::Index};
 use crate::model::{Definition, Field, Robot, ValidDraft};
 
 /// The statements that differ between backends.
@@ -78,22 +74,6 @@ pub(super) trait Dialect: Execute {
         definition: &Definition,
         drafts: &[&ValidDraft],
     ) -> impl Future<Output = QueryResult<Vec<i64>>> + Send;
-
-    /// Changes locked robots, and returns the number of those that it has changed.
-    #[cfg(any(feature = "postgres", feature = "mysql"))]
-    fn update_all(
-        &mut self,
-        definition: &Definition,
-        updates: &[(&Robot, &ValidChanges)],
-    ) -> impl Future<Output = QueryResult<usize>> + Send {
-        async move {
-            let mut rows = 0;
-            for (robot, changes) in updates {
-                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
-            }
-            Ok(rows)
-        }
-    }
 
     /// The function that returns the number of characters of a text.
     const LENGTH: &str = "length";

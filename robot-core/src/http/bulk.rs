@@ -15,8 +15,9 @@ use super::{
     failure::Failure,
     query::{check_choices, filter},
     render, response,
+    response::Started,
     robots::{check_patch_type, read_patch},
-    route::{Call, Started},
+    route::Call,
 };
 use crate::{
     catalogue::{

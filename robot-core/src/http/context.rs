@@ -18,8 +18,7 @@ use super::{
     origin::{self, Origin},
     render,
     request_id::RequestId,
-    response::Response,
-    route::HandlerResult,
+    response::{HandlerResult, Response},
 };
 use crate::model::Definition;
 

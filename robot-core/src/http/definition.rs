@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    conditions::Conditions,
-    failure::Failure,
-    render,
-    reply::Reply,
-    route::{Call, Started},
+    conditions::Conditions, failure::Failure, render, reply::Reply, response::Started, route::Call,
 };
 use crate::{
     catalogue::{Catalogue, Pending, Redefinition},

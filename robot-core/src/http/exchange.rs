@@ -17,7 +17,6 @@ use ::http::{
 
 use super::{
     access::Client,
-    api::{ApiSettings, Service},
     behaviour::Behaviour,
     body_timer::BodyTimer,
     context::ResponseContext,
@@ -25,9 +24,10 @@ use super::{
     headers, origin, parameters,
     request_body::{self, BODY_LIMIT, BodyError, Pieces},
     request_id::RequestId,
-    response::{self, Response},
-    route::{Call, Handler, Operation, Route, Started},
+    response::{self, Response, Started},
+    route::{Call, Handler, Operation, Route},
     routes,
+    settings::{ApiSettings, Service},
     token::{Permission, TokenName},
 };
 use crate::catalogue::Pending;

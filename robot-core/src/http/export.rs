@@ -12,8 +12,8 @@ use super::{
     list::{self, ListWriter},
     query::{check_choices, fields, filter},
     render::envelope,
-    response,
-    route::{Call, Started},
+    response::{self, Started},
+    route::Call,
 };
 use crate::{
     catalogue::{Catalogue, Pages, Pending, Sort},

@@ -8,8 +8,7 @@ use std::{
 
 use super::{
     request_id::RequestId,
-    response::{self, Response},
-    route::HandlerResult,
+    response::{self, HandlerResult, Response},
 };
 use crate::{
     catalogue::{Catalogue, Cursor, Error, Pages, Result},

@@ -23,7 +23,7 @@
 //!
 //! | Module | Contains |
 //! |---|---|
-//! | `api` | [`Api`], the entry point, and its settings |
+//! | `api`, `settings` | [`Api`], the entry point; its settings, and what its requests share |
 //! | `exchange` | [`Exchange`], a request and its response: permissions, dispatch, `OPTIONS` |
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `bulk`, `import`, `export` | the handlers |
@@ -73,11 +73,12 @@ mod response;
 mod robots;
 mod route;
 mod routes;
+mod settings;
 mod token;
 
 pub use crate::model::similar;
 pub use access::{Access, AccessError};
-pub use api::{Api, ApiSettings, Apis};
+pub use api::Api;
 pub use behaviour::Behaviour;
 pub use body_timer::{BodyLimits, BodyTimer};
 pub use context::refusal;
@@ -90,4 +91,5 @@ pub use parse_error::ParseError;
 pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError};
 pub use request_id::RequestId;
 pub use response::{Body, Chunks, Response};
+pub use settings::{ApiSettings, Apis};
 pub use token::{AccessToken, Permission, TokenName};

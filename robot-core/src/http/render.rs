@@ -80,7 +80,9 @@ pub(super) fn failed(
         return response::whole(status, envelope("ERROR", data, failure.messages()));
     }
     let errors = failure.errors().into_iter();
-    let errors: Vec<_> = errors.map(|error| error.worded(definition)).collect();
+    let errors: Vec<_> = errors
+        .map(|error| error.with(|text| definition.worded(text)))
+        .collect();
     let problem = Problem {
         title: status.canonical_reason().unwrap_or_default(),
         status: status.as_u16(),

@@ -4,7 +4,8 @@ use std::fmt;
 
 use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::catalogue::Result;
+use super::failure::Failure;
+use crate::catalogue::{Pending, Result};
 
 /// A response, which a frontend sends unchanged. It adds the headers of the transport
 /// (`Content-Length`, `Transfer-Encoding`, `Connection`, `Date`) and no others. It omits the body of a
@@ -21,6 +22,12 @@ use crate::catalogue::Result;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub type Response = ::http::Response<Body>;
+
+/// The outcome of a request.
+pub(super) type HandlerResult = Result<Response, Failure>;
+
+/// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
+pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 
 /// A response without headers.
 pub(super) fn whole(status: StatusCode, bytes: Vec<u8>) -> Response {

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use super::{
     accept,
-    api::Service,
     behaviour::Behaviour,
     conditions::Conditions,
     failure::{Failure, PATCH_TYPE},
@@ -19,8 +18,9 @@ use super::{
     render::{self, Array, envelope},
     reply::{Reply, done},
     request_id::RequestId,
-    response::{self, Response},
-    route::{Call, HandlerResult, Started},
+    response::{self, HandlerResult, Response, Started},
+    route::Call,
+    settings::Service,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},

@@ -7,18 +7,15 @@ use percent_encoding::percent_decode;
 
 use super::{
     access::Client,
-    api::Service,
     context::ResponseContext,
     failure::Failure,
     parameters::{Arguments, Parameters},
     request_body::{BodyError, Pieces},
-    response::Response,
+    response::Started,
+    settings::Service,
     token::Permission,
 };
-use crate::{
-    catalogue::Pending,
-    model::{Definition, RobotId, draft_json::Subject, excerpt},
-};
+use crate::model::{Definition, RobotId, draft_json::Subject, excerpt};
 
 /// A path template, and the handler of each method that it takes.
 pub(super) struct Route {
@@ -54,12 +51,6 @@ pub(super) enum Handler {
     /// error of a frontend that read the body as a whole.
     Streamed(fn(&Call<'_>, Result<Pieces, BodyError>) -> Started),
 }
-
-/// The outcome of a request.
-pub(super) type HandlerResult = Result<Response, Failure>;
-
-/// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
-pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 
 /// A request to one route, for its handler.
 pub(super) struct Call<'a> {

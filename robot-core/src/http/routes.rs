@@ -4,16 +4,17 @@
 //! a route, write a handler, add it here, and describe it in `openapi/document.json`.
 
 use super::{
-    api::{ApiSettings, Apis},
     behaviour::Behaviour,
     bulk, definition, export, import, openapi,
     parameters::{BULK, DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
+    response::Started,
     robots,
     route::{
         Call,
         Handler::{self, Bodyless, Streamed, Whole},
-        Operation, Route, Routes, Started,
+        Operation, Route, Routes,
     },
+    settings::{ApiSettings, Apis},
     token::Permission::{self, Define, Read, Write},
 };
 

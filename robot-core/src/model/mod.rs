@@ -18,6 +18,7 @@ mod robot;
 mod schema;
 pub(crate) mod text;
 mod valid;
+mod validation;
 mod value;
 mod view;
 mod violation;

@@ -5,9 +5,6 @@ use std::{borrow::Cow, fmt};
 use serde::Serialize;
 use strsim::damerau_levenshtein;
 
-#[cfg(feature = "http")]
-use super::definition::Definition;
-
 /// The beginning of a client's text, for a message that quotes it.
 pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
     const LIMIT: usize = 40;
@@ -59,10 +56,10 @@ impl Message {
         Self { line, text, ..self }
     }
 
-    /// With what the owner calls the robots.
+    /// With another text, which follows from the present one.
     #[cfg(feature = "http")]
-    pub(crate) fn worded(self, definition: &Definition) -> Self {
-        let text = definition.worded(&self.text).into();
+    pub(crate) fn with(self, text: impl Fn(&str) -> String) -> Self {
+        let text = text(&self.text).into();
         Self { text, ..self }
     }
 

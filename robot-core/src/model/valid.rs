@@ -6,7 +6,6 @@ use super::{
     field::Field,
     own::OwnValues,
     revision::Revision,
-    robot::Robot,
     value::Value,
 };
 
@@ -24,9 +23,9 @@ use super::{
 /// ```
 #[derive(Debug, Clone)]
 pub struct ValidDraft {
-    draft: Draft,
+    pub(super) draft: Draft,
     /// The revision of the definition that has checked it; `None` for stored values.
-    checked_by: Option<Revision>,
+    pub(super) checked_by: Option<Revision>,
 }
 
 impl PartialEq for ValidDraft {
@@ -59,13 +58,13 @@ impl From<ValidDraft> for Draft {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidChanges {
-    draft: Draft,
+    pub(super) draft: Draft,
     /// The fields whose values are removed.
-    removed: Vec<Field>,
+    pub(super) removed: Vec<Field>,
     /// Whether all other own values are removed.
-    replaces_own: bool,
+    pub(super) replaces_own: bool,
     /// The revision of the definition that has checked them; `None` for stored values.
-    checked_by: Option<Revision>,
+    pub(super) checked_by: Option<Revision>,
 }
 
 impl ValidDraft {
@@ -147,91 +146,6 @@ impl ValidDraft {
     pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
         let value = self.draft.value(field);
         value.filter(|value| field.kind().has(value))
-    }
-}
-
-impl Definition {
-    /// Checks a draft against every rule but uniqueness.
-    ///
-    /// # Errors
-    /// All rules that it violates.
-    pub fn validate(&self, draft: Draft) -> Result<ValidDraft, Rejection> {
-        let checked = draft.check(self, |_| true);
-        let (draft, _) = checked.map_err(|rejection| rejection.replacing(self))?;
-        Ok(ValidDraft {
-            draft,
-            checked_by: Some(self.revision()),
-        })
-    }
-
-    /// Checks the values of a patch of a robot that differ from its present ones. A value that violates a newer rule can
-    /// stay.
-    ///
-    /// # Errors
-    /// All rules that the other values violate.
-    pub(crate) fn validate_change(
-        &self,
-        robot: &Robot,
-        mut draft: Draft,
-        removed: &[Field],
-    ) -> Result<ValidChanges, Rejection> {
-        for field in self.settable() {
-            if draft.value(*field) == robot.value_of(*field) {
-                draft.clear(*field);
-            }
-        }
-        let removed = removed.iter().copied();
-        let removed: Vec<_> = removed
-            .filter(|field| robot.value_of(*field).is_some())
-            .collect();
-        self.validate_patch(draft, &removed)
-    }
-
-    /// Checks the values of a patch against every rule but uniqueness. It removes values of some fields,
-    /// which required fields do not permit. All others keep their value.
-    ///
-    /// # Errors
-    /// All rules that it violates.
-    pub fn validate_patch(
-        &self,
-        draft: Draft,
-        removed: &[Field],
-    ) -> Result<ValidChanges, Rejection> {
-        let checked = draft.check(self, |field| removed.contains(&field));
-        let (draft, cleared) = checked.map_err(|rejection| Rejection {
-            removed: removed.to_vec(),
-            ..rejection
-        })?;
-        let removed = removed
-            .iter()
-            .filter(|field| draft.value(**field).is_none());
-        Ok(ValidChanges {
-            removed: removed.copied().chain(cleared).collect(),
-            draft,
-            replaces_own: false,
-            checked_by: Some(self.revision()),
-        })
-    }
-}
-
-impl Rejection {
-    /// The same rejection of a draft that replaces all values.
-    fn replacing(self, definition: &Definition) -> Self {
-        let fields = definition.settable().iter().copied();
-        let removed = fields.filter(|field| self.draft.value(*field).is_none());
-        Self {
-            removed: removed.collect(),
-            ..self
-        }
-    }
-
-    /// The changes of a robot, if only values violate rules that it has already.
-    pub(crate) fn changes_of(
-        self,
-        definition: &Definition,
-        robot: &Robot,
-    ) -> Result<ValidChanges, Self> {
-        definition.validate_change(robot, *self.draft, &self.removed)
     }
 }
 

@@ -27,8 +27,8 @@ use tokio_util::either::Either;
 use tokio_util::sync::PollSemaphore;
 
 use super::{
-    accept::LARGE_HEAD,
     activity::Activity,
+    admission::LARGE_HEAD,
     record::RequestRecord,
     refusal::{self, HEAD_LIMIT},
     server::Server,

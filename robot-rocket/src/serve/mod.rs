@@ -6,6 +6,7 @@
 
 mod accept;
 mod activity;
+mod admission;
 mod application;
 mod connection;
 mod options;
@@ -21,7 +22,8 @@ use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    accept::{Admission, accept_until},
+    accept::accept_until,
+    admission::Admission,
     server::{Routing, Server},
 };
 use crate::SettingsError;

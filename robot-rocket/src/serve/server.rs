@@ -15,8 +15,8 @@ use rocket::{Orbit, Rocket, Route, data::ByteUnit, local::asynchronous::Client};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    accept::{Admission, LARGE_HEAD},
     activity::Answer,
+    admission::{Admission, LARGE_HEAD},
     application,
     record::RequestRecord,
     refusal::{self, head_size},

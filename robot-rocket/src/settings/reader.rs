@@ -114,7 +114,9 @@ impl<'a> Reader<'a> {
         expected: Expected,
         default: &str,
     ) -> Option<Vec<T>> {
-        let texts = self.get::<Texts>(name, expected, &default)?.into_vec();
+        let texts = self
+            .get::<value::Texts>(name, expected, &default)?
+            .into_vec();
         let variable = name.to_uppercase();
         let before = self.problems.len();
         let values = texts.iter().filter_map(|text| match text.parse() {
@@ -148,24 +150,5 @@ impl<'a> Reader<'a> {
         } else {
             Err(SettingsError(reader.problems))
         }
-    }
-}
-
-/// A list of texts.
-#[derive(Deserialize)]
-#[serde(crate = "rocket::serde", untagged)]
-pub(super) enum Texts {
-    /// Separated by commas.
-    One(String),
-    Many(Vec<String>),
-}
-
-impl Texts {
-    pub(super) fn into_vec(self) -> Vec<String> {
-        let texts = match self {
-            Self::One(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
-            Self::Many(texts) => texts,
-        };
-        texts.into_iter().filter(|text| !text.is_empty()).collect()
     }
 }

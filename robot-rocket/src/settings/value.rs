@@ -1,9 +1,10 @@
 //! Values of settings, as messages and the table of settings show them.
 
 use robot_core::{http::AccessToken, redact};
-use rocket::figment::{Figment, Metadata, Profile, value::Value};
-
-use super::reader::Texts;
+use rocket::{
+    figment::{Figment, Metadata, Profile, value::Value},
+    serde::Deserialize,
+};
 
 /// The settings whose values no message may show.
 const SECRETS: [&str; 4] = ["api_tokens", "database_url", "secret_key", "tls"];
@@ -86,5 +87,24 @@ pub(super) fn place(metadata: Option<&Metadata>, profile: &Profile, path: &[&str
             prefix.to_owned() + &metadata.interpolate(profile, path)
         }
         _ => key,
+    }
+}
+
+/// A list of texts.
+#[derive(Deserialize)]
+#[serde(crate = "rocket::serde", untagged)]
+pub(super) enum Texts {
+    /// Separated by commas.
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Texts {
+    pub(super) fn into_vec(self) -> Vec<String> {
+        let texts = match self {
+            Self::One(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
+            Self::Many(texts) => texts,
+        };
+        texts.into_iter().filter(|text| !text.is_empty()).collect()
     }
 }

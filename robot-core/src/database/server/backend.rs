@@ -11,7 +11,9 @@ use crate::{
     database::{
         dialect::Dialect,
         migrations::{self, Migrate, MigrationError},
+        statements::{is_robot, update},
     },
+    model::{Definition, Robot, ValidChanges},
 };
 use diesel::QueryResult;
 use diesel_async::AsyncConnection;
@@ -53,6 +55,21 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
         kind: Kind,
         timeout: Duration,
     ) -> impl Future<Output = QueryResult<()>> + Send;
+
+    /// Changes locked robots, and returns the number of those that it has changed.
+    fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> impl Future<Output = QueryResult<usize>> + Send {
+        async move {
+            let mut rows = 0;
+            for (robot, changes) in updates {
+                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
+            }
+            Ok(rows)
+        }
+    }
 
     /// Begins a transaction that reads the database as it is at one moment.
     const BEGIN_SNAPSHOT: &'static str;

@@ -4,10 +4,7 @@
 use std::{
     future::Future,
     pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -18,24 +15,17 @@ use super::{
     backend::Backend,
     connection::Connection,
     errors::{MIGRATING, Meaning, meaning},
-    kind::Kind,
-    pool::Pool,
+    kind::LOCK_LIMIT,
 };
 use crate::{
-    catalogue::{DefinitionConflict, Error, Redefinition, Result},
+    catalogue::{DefinitionConflict, Error, Redefinition},
     database::{
         define::{self, KnownDefinition},
         errors::wrap,
         execute::Execute,
-        rewrite,
-        statements::unindexed,
     },
     model::{Definition, Field},
 };
-
-/// How long a change of the table waits for others that use it. Changes of robots wait behind it: longer, and they
-/// wait for longer; shorter, and it is repeated more often.
-pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(1);
 
 /// How long such a change may wait in all, and the creation of an index that blocks no client. Shorter, and a long
 /// transaction of another program makes it fail; longer, and the client that wants the change waits for longer.
@@ -46,10 +36,6 @@ const LOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// The interval between two log lines about a long change of the table.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
-
-/// The number of robots that are added to the search index together. Fewer, and searches compare those of other
-/// programs for longer; more, and changes wait longer for the rows.
-const INDEX_BATCH: i64 = 1000;
 
 /// How often statements are executed again that could not get a lock.
 const LOCK_ATTEMPTS: u128 = LOCK_PATIENCE.as_millis() / LOCK_LIMIT.as_millis();
@@ -110,7 +96,7 @@ async fn unlock_tables<B: Backend>(connection: &mut Connection<B>) {
 }
 
 /// Changes the definition. The indexes are then those of the definition, also if this fails; what cannot be dropped
-/// now is left to [`keep_up`].
+/// now is left to [`keep_up`](super::upkeep::keep_up).
 pub(super) async fn define<B: Backend>(
     connection: &mut Connection<B>,
     redefinition: &Redefinition,
@@ -205,53 +191,4 @@ pub(super) async fn repair<B: Backend>(
     let repaired = repaired.await;
     unlock_tables(connection).await;
     repaired
-}
-
-/// Does what a definition leaves to do, for a moment: drops indexes, rewrites robots, and adds robots to the search
-/// index that other programs have added, or whose own values were changed. Returns whether more is to do.
-pub(super) async fn keep_up<B: Backend>(pool: &Arc<Pool<B>>, limit: Duration) -> Result<bool> {
-    let known = &*pool.connector.definition;
-    let has_leftovers = &pool.connector.has_leftovers;
-    if has_leftovers.load(Ordering::Relaxed) {
-        let repair = async |connection: &mut Connection<B>| repair(connection, known).await;
-        match pool.execute(Kind::Define, repair).await {
-            Ok(()) => has_leftovers.store(false, Ordering::Relaxed),
-            Err(error) => tracing::warn!(
-                "indexes of another definition may reject values until they can be dropped: {}",
-                error.with_cause()
-            ),
-        }
-    }
-    let started = Instant::now();
-    while pool
-        .execute(Kind::Write, async |connection| {
-            work(connection, known).await
-        })
-        .await?
-    {
-        if started.elapsed() >= limit {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Rewrites some robots, or adds some to the search index. Returns whether more may wait.
-async fn work<B: Backend>(
-    connection: &mut Connection<B>,
-    known: &KnownDefinition,
-) -> QueryResult<bool> {
-    let definition = known.get();
-    if rewrite::next(&mut connection.inner).await?.is_some() {
-        connection.begin().await?;
-        let rewritten = rewrite::step(&mut connection.inner, &definition).await;
-        return connection.end(rewritten).await;
-    }
-    let connection = &mut connection.inner;
-    let robots = unindexed(connection, INDEX_BATCH).await?;
-    if robots.is_empty() {
-        return Ok(false);
-    }
-    rewrite::set_search_texts(connection, &definition, &robots).await?;
-    Ok(true)
 }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::define::LOCK_LIMIT;
+/// How long a change of the table waits for others that use it. Changes of robots wait behind it: longer, and they
+/// wait for longer; shorter, and it is repeated more often.
+pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(1);
 
 /// The kind of statements, which decides their time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

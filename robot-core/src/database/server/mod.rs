@@ -22,6 +22,7 @@ mod postgres;
 mod runtime;
 mod store;
 mod tls;
+mod upkeep;
 mod url;
 
 use std::sync::Arc;

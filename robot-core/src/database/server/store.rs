@@ -19,11 +19,12 @@ use super::{
     changes::Changes,
     connection::Connection,
     connector::Connector,
-    define::{define, keep_up},
+    define::define,
     kind::Kind,
     lookups::Lookups,
     pool::Pool,
     runtime::Runtime,
+    upkeep::keep_up,
 };
 use crate::{
     catalogue::{

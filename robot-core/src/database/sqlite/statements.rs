@@ -4,11 +4,11 @@ use super::errors::is_disk_full;
 use crate::{
     catalogue::Error,
     database::{
-        define::Index,
         dialect::Dialect,
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
+        index::Index,
         rewrite::set_search_texts,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{last_id, now, unindexed},

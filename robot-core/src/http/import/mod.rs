@@ -24,8 +24,8 @@ use super::{
     render::{self, envelope},
     request_body::{BodyError, Pieces},
     request_id::RequestId,
-    response,
-    route::{Call, HandlerResult, Started},
+    response::{self, HandlerResult, Started},
+    route::Call,
     token::Permission,
 };
 use crate::{
@@ -439,7 +439,10 @@ impl Report {
             _ => {
                 let messages = messages.into_iter();
                 let messages: Vec<_> = messages
-                    .map(|one| one.worded(&self.definition).with_code("note"))
+                    .map(|one| {
+                        one.with(|text| self.definition.worded(text))
+                            .with_code("note")
+                    })
                     .collect();
                 self.counts.messages = texts(&messages);
                 self.counts.errors = messages;

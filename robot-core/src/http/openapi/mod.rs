@@ -19,10 +19,11 @@ use serde_json::{Map, Value, json};
 
 use super::{
     accept,
-    api::{ApiSettings, Apis},
     behaviour::Behaviour,
     render, response,
-    route::{Call, Routes, Started},
+    response::Started,
+    route::{Call, Routes},
+    settings::{ApiSettings, Apis},
     token::Permission,
 };
 use crate::{catalogue::Pending, model::Definition};

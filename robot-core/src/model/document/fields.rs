@@ -5,10 +5,8 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use regex_lite::{Regex, RegexBuilder};
-
 use super::{
-    keywords::Keywords,
+    keywords::{Keywords, PATTERN_SIZE, leak},
     place::{Place, Result},
 };
 use crate::model::{
@@ -20,9 +18,6 @@ use crate::model::{
 const NAME_LIMIT: usize = 63;
 /// The maximum length of the name of a field with an index, whose name has a prefix.
 const INDEXED_NAME_LIMIT: usize = 40;
-/// The maximum size of a compiled pattern. Greater, and a long text takes more than a tenth of a
-/// second.
-const PATTERN_SIZE: usize = 32 * 1024;
 /// The maximum size of all fields that a process has read.
 const MEMORY_LIMIT: usize = 16 * 1024 * 1024;
 
@@ -61,19 +56,6 @@ pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> 
     fields.1 += size;
     fields.0.insert(key, field);
     Ok(field)
-}
-
-fn leak(text: impl Into<String>) -> &'static str {
-    text.into().leak()
-}
-
-/// A regular expression, which matches in linear time, and whose memory is limited.
-pub(super) fn regex(pattern: &str) -> Result<Regex, String> {
-    let mut builder = RegexBuilder::new(pattern);
-    let regex = builder.size_limit(PATTERN_SIZE).nest_limit(50).build();
-    regex.map_err(|error| {
-        format!("is too large, or no regular expression that this program knows: {error}")
-    })
 }
 
 /// A built-in field with other properties, or a field of the owner. Keeps no text before all of them are checked.
@@ -163,9 +145,4 @@ fn check_name(name: &str, place: Place<'_>) -> Result<()> {
         return place.error("this name has another meaning; choose another one");
     }
     Ok(())
-}
-
-pub(super) fn choice(choices: &[String]) -> Kind {
-    let choices: Vec<_> = choices.iter().map(leak).collect();
-    Kind::Choice(choices.leak())
 }

@@ -1,12 +1,9 @@
 //! The keywords of a field.
 
-use regex_lite::Regex;
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::Number;
 
-use super::{
-    fields::{choice, regex},
-    place::{Place, Result},
-};
+use super::place::{Place, Result};
 use crate::model::{
     field::{Field, Member, NAME_LENGTH_LIMIT},
     kind::{Format, Kind, Pattern},
@@ -20,6 +17,10 @@ const PATTERN_LIMIT: usize = 1000;
 /// The maximum length of titles.
 pub(crate) const TITLE_LIMIT: usize = 100;
 const DESCRIPTION_LIMIT: usize = 1000;
+
+/// The maximum size of a compiled pattern. Greater, and a long text takes more than a tenth of a
+/// second.
+pub(super) const PATTERN_SIZE: usize = 32 * 1024;
 
 /// The keywords of a field.
 #[derive(Default)]
@@ -223,4 +224,22 @@ fn choices(json: &str, place: Place<'_>) -> Result<Vec<String>> {
         }
     }
     Ok(choices)
+}
+
+/// A regular expression, which matches in linear time, and whose memory is limited.
+fn regex(pattern: &str) -> Result<Regex, String> {
+    let mut builder = RegexBuilder::new(pattern);
+    let regex = builder.size_limit(PATTERN_SIZE).nest_limit(50).build();
+    regex.map_err(|error| {
+        format!("is too large, or no regular expression that this program knows: {error}")
+    })
+}
+
+fn choice(choices: &[String]) -> Kind {
+    let choices: Vec<_> = choices.iter().map(leak).collect();
+    Kind::Choice(choices.leak())
+}
+
+pub(super) fn leak(text: impl Into<String>) -> &'static str {
+    text.into().leak()
 }

@@ -1,6 +1,7 @@
 //! Import of records into a catalogue: many writes are in flight, and outcomes are returned in the
 //! order of the records.
 
+mod lookups;
 mod wanted;
 
 use std::{

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    history::Event,
+    history::{Event, History},
     operation::{CallResult, Operation},
 };
 use crate::{
@@ -22,18 +22,35 @@ use crate::{
 /// A set of operations: one bit for each index in the history.
 type Set = u128;
 
+impl History {
+    /// Checks that the history is linearizable.
+    ///
+    /// # Errors
+    /// The history, with the longest sequence of operations that explains its answers.
+    pub(super) fn check(&self) -> Result<(), String> {
+        search(&self.start, &self.events).map_err(|longest| {
+            format!(
+                "no order of these operations explains their answers.\n\
+                 The longest sequence that does has the numbers {:?}. After it the catalogue \
+                 contains\n{:?}\n{self}",
+                longest.indices, longest.robots,
+            )
+        })
+    }
+}
+
 /// A sequence of some of the operations that explains their answers, and the robots after it.
 #[derive(Debug, Clone)]
-pub(super) struct PartialOrder {
-    pub(super) indices: Vec<usize>,
-    pub(super) robots: Vec<Robot>,
+struct PartialOrder {
+    indices: Vec<usize>,
+    robots: Vec<Robot>,
 }
 
 /// Checks that a history is linearizable.
 ///
 /// # Errors
 /// The longest sequence that was found.
-pub(super) fn check(start: &[Robot], events: &[Event]) -> Result<(), PartialOrder> {
+fn search(start: &[Robot], events: &[Event]) -> Result<(), PartialOrder> {
     assert!(events.len() < 128, "a set has 128 bits");
     let unclaimed = unclaimed_ids(start, events);
     let mut search = Search {

@@ -5,10 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::{
-    checker,
-    operation::{CallResult, Operation},
-};
+use super::operation::{CallResult, Operation};
 use crate::{catalogue::Catalogue, model::Robot};
 
 /// A call by a thread, and its answer.
@@ -55,21 +52,6 @@ pub(super) struct History {
 }
 
 impl History {
-    /// Checks that the history is linearizable.
-    ///
-    /// # Errors
-    /// The history, with the longest sequence of operations that explains its answers.
-    pub(super) fn check(&self) -> Result<(), String> {
-        checker::check(&self.start, &self.events).map_err(|longest| {
-            format!(
-                "no order of these operations explains their answers.\n\
-                 The longest sequence that does has the numbers {:?}. After it the catalogue \
-                 contains\n{:?}\n{self}",
-                longest.indices, longest.robots,
-            )
-        })
-    }
-
     /// The last events, up to `count`, with an unknown outcome. They may still be running, so they
     /// are added to the next history.
     pub(super) fn unfinished(&self, count: usize) -> Vec<Event> {

@@ -11,11 +11,11 @@ use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 use crate::{
     catalogue::{Error, Room},
     database::{
-        define::Index,
         dialect::Dialect,
         errors::{VALUES, wrap},
         execute::{Execute, impl_execute},
         fragment::Fragment,
+        index::Index,
         schema::{DraftRow, RobotRow, robots},
         server::define::batch_patiently,
         statements::end_of_step,

@@ -12,6 +12,7 @@ use tokio_postgres::Client;
 use super::{
     migrations::{SEARCH_INDEX, TABLE_LOCK},
     pooler,
+    statements::update_all,
     url::PostgresUrl,
 };
 use crate::{
@@ -24,6 +25,7 @@ use crate::{
             kind::Kind,
         },
     },
+    model::{Definition, Robot, ValidChanges},
 };
 
 impl Backend for AsyncPgConnection {
@@ -41,6 +43,14 @@ impl Backend for AsyncPgConnection {
 
     fn parse(url: &str, timeout: Duration) -> Result<PostgresUrl, UrlError> {
         PostgresUrl::parse(url, timeout)
+    }
+
+    async fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges)],
+    ) -> QueryResult<usize> {
+        update_all(self, definition, updates).await
     }
 
     async fn connect(url: &PostgresUrl) -> Result<Self, ConnectError> {

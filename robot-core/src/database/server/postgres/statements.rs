@@ -10,13 +10,16 @@ use crate::{
     catalogue::Error,
     database::{
         conditions::expression,
-        define::Index,
         dialect::Dialect,
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
+        index::Index,
         schema::{DraftRow, RobotRow},
-        server::define::{LOCK_LIMIT, LOCK_PATIENCE, batch_patiently, reported},
+        server::{
+            define::{LOCK_PATIENCE, batch_patiently, reported},
+            kind::LOCK_LIMIT,
+        },
         statements::by_definition,
         trigrams::trigrams,
     },
@@ -190,48 +193,6 @@ impl Dialect for AsyncPgConnection {
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
     const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
-
-    /// By one statement: rows are what the changes make of the values that were read, except own values, of which those
-    /// of other programs are kept.
-    async fn update_all(
-        &mut self,
-        definition: &Definition,
-        updates: &[(&Robot, &ValidChanges)],
-    ) -> QueryResult<usize> {
-        #[derive(Serialize)]
-        struct Update<'a> {
-            #[serde(flatten)]
-            row: RobotRow<'a>,
-            /// Whether `own` is a patch of the present values, or replaces them.
-            merges: Option<bool>,
-        }
-        let changed = updates
-            .iter()
-            .map(|(robot, changes)| (*changes).clone().apply_to(robot));
-        let changed: Vec<_> = changed.collect();
-        let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
-            let (merges, own) = match changes.own(definition) {
-                OwnChange::None => (None, None),
-                OwnChange::Set(own) => (Some(false), own),
-                OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
-            };
-            let mut values = DraftRow::new(definition, robot.values());
-            values.own = own.map(Cow::Owned);
-            let row = RobotRow::new(robot, values);
-            Update { row, merges }
-        });
-        let rows = json(&rows.collect::<Vec<_>>())?;
-        let (before, after) = Self::merge(&[]);
-        let update = Fragment::new(format!(
-            "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
-               search_text = new.search_text, own_text = new.own_text,
-               own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
-             FROM json_to_recordset("
-        ));
-        let columns = format!("::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id");
-        let update = update.text(rows).sql(columns);
-        self.change(by_definition::<Self>(update, definition)).await
-    }
 }
 
 /// The condition that a search text may contain a folded text.
@@ -260,4 +221,47 @@ fn pattern(folded: &str) -> String {
         }
     }
     pattern + "%"
+}
+
+/// Changes locked robots by one statement: rows are what the changes make of the values that were read, except own values, of which those
+/// of other programs are kept.
+pub(super) async fn update_all(
+    connection: &mut AsyncPgConnection,
+    definition: &Definition,
+    updates: &[(&Robot, &ValidChanges)],
+) -> QueryResult<usize> {
+    #[derive(Serialize)]
+    struct Update<'a> {
+        #[serde(flatten)]
+        row: RobotRow<'a>,
+        /// Whether `own` is a patch of the present values, or replaces them.
+        merges: Option<bool>,
+    }
+    let changed = updates
+        .iter()
+        .map(|(robot, changes)| (*changes).clone().apply_to(robot));
+    let changed: Vec<_> = changed.collect();
+    let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
+        let (merges, own) = match changes.own(definition) {
+            OwnChange::None => (None, None),
+            OwnChange::Set(own) => (Some(false), own),
+            OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+        };
+        let mut values = DraftRow::new(definition, robot.values());
+        values.own = own.map(Cow::Owned);
+        let row = RobotRow::new(robot, values);
+        Update { row, merges }
+    });
+    let rows = json(&rows.collect::<Vec<_>>())?;
+    let (before, after) = AsyncPgConnection::merge(&[]);
+    let update = Fragment::new(format!(
+        "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
+           search_text = new.search_text, own_text = new.own_text,
+           own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
+         FROM json_to_recordset("
+    ));
+    let columns = format!("::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id");
+    let update = update.text(rows).sql(columns);
+    let update = by_definition::<AsyncPgConnection>(update, definition);
+    connection.change(update).await
 }

@@ -1,0 +1,171 @@
+//! What an import looks up in its catalogue, and what it remembers of earlier records.
+
+use std::borrow::Cow;
+
+use super::{
+    Import,
+    wanted::{Known, Wanted},
+};
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Filter, Pages, Result as StoreResult, Sort},
+    model::{Field, Rejection, Robot, ValidChanges, ValidDraft, Value, Violations},
+    transfer::{outcome::ImportError, record::Values},
+};
+
+impl<C: Catalogue, I> Import<C, I> {
+    /// The robot with a value of the key.
+    pub(super) fn robot(
+        &self,
+        key: Field,
+        value: &Value<'static>,
+    ) -> Result<Option<Robot>, ImportError> {
+        // The catalogue has no robots, or not this field yet.
+        let is_new = self.last.is_none() || self.stored.field(key.name()).is_none();
+        if is_new && key != Field::ID {
+            return Ok(None);
+        }
+        let found = self.catalogue.with_value(key, value.clone())?;
+        if found.is_none() && key == Field::ID {
+            let message = format!("No robot has the id {value}; leave out the ids to add robots");
+            return Err(ImportError::Malformed(vec![message.into()]));
+        }
+        Ok(found)
+    }
+
+    /// The changes that a record makes to a robot. Rules are checked for values that change.
+    pub(super) fn changes(
+        &self,
+        robot: &Robot,
+        values: &Values,
+    ) -> Result<ValidChanges, Rejection> {
+        self.definition
+            .validate_change(robot, values.draft.clone(), &values.removed)
+    }
+
+    /// Whether a robot that was there before has all values of a record.
+    pub(super) fn is_present(&self, draft: &ValidDraft, removed: &[Field]) -> StoreResult<bool> {
+        let Some(last) = self.last else {
+            return Ok(false);
+        };
+        if self.options.adds_equal || self.stored.has_unique_names() {
+            return Ok(false);
+        }
+        let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
+        for page in Pages::new(&self.catalogue, filter).sorted(Sort::BY_ID) {
+            let is_equal = |robot: &Robot| {
+                let mut fields = self.definition.settable().iter().copied();
+                robot.id() <= last
+                    && fields.all(|field| match draft.value(field) {
+                        None if !removed.contains(&field) => true,
+                        value => value == robot.value_of(field),
+                    })
+            };
+            if page?.iter().any(is_equal) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
+    pub(super) fn known(&self, wanted: &Wanted) -> Vec<Field> {
+        let is_known = |field: &Field| {
+            let value = wanted.value(*field);
+            value.is_some_and(|value| self.names.contains(&key(*field, &value)))
+        };
+        self.definition.unique().filter(is_known).collect()
+    }
+
+    /// Remembers the unique values of a record, and those of its robot, which it may give up. Returns the hashes
+    /// of both. In a dry run, a robot gives up nothing.
+    pub(super) fn insert_names(&mut self, wanted: &Wanted, present: Option<&Robot>) -> Vec<u64> {
+        let present = present.filter(|_| !self.options.is_dry_run);
+        let mut hashes = Vec::new();
+        for field in self.definition.unique() {
+            let old = present.and_then(|robot| robot.value_of(field));
+            for value in wanted.value(field).into_iter().chain(old) {
+                hashes.push(self.names.insert(&key(field, &value)).1);
+            }
+        }
+        hashes
+    }
+
+    /// The unique fields whose values other robots have than one that is changed.
+    pub(super) fn taken(
+        &self,
+        value: impl Fn(Field) -> Option<Value<'static>>,
+        robot: Option<&Robot>,
+    ) -> StoreResult<Vec<Field>> {
+        if self.last.is_none() && self.options.is_dry_run {
+            return Ok(Vec::new());
+        }
+        let is_unique = |field: Field| {
+            let field = self.definition.field(field.name());
+            field.is_some_and(Field::is_unique)
+        };
+        let value = |field| value(field).filter(|_| is_unique(field));
+        self.catalogue
+            .taken(&self.stored, value, robot.map(Robot::id))
+    }
+
+    /// Fails if another robot, or an earlier record, has a unique value of the record.
+    pub(super) fn check_values(
+        &mut self,
+        wanted: &Wanted,
+        present: Option<&Robot>,
+        planned: &[Field],
+    ) -> Result<(), ImportError> {
+        let value = |field: Field| {
+            let old = present.and_then(|robot| robot.value_of(field));
+            let value = wanted
+                .value(field)
+                .filter(|value| old.as_ref() != Some(value));
+            value.map(Value::into_owned)
+        };
+        let taken = self.taken(value, present)?;
+        for known in &mut self.known {
+            known.records += u64::from(wanted.value(known.field).is_some());
+            known.robots += u64::from(taken.contains(&known.field));
+        }
+        if let Wanted::Robot(draft, removed) = wanted
+            && self.is_present(draft, removed)?
+        {
+            return Err(ImportError::Present);
+        }
+        let unique = self.definition.unique();
+        let is_taken = |field: &Field| taken.contains(field) || planned.contains(field);
+        let taken: Vec<_> = unique.filter(is_taken).collect();
+        if taken.is_empty() {
+            return Ok(());
+        }
+        Err(crate::catalogue::Error::from(Violations::taken(&taken)).into())
+    }
+
+    /// Starts to count which unique fields find robots.
+    pub(super) fn count_keys(&mut self) {
+        let fields = self.stored.unique();
+        let known = fields.map(|field| Known {
+            field,
+            records: 0,
+            robots: 0,
+        });
+        self.known = known.collect();
+    }
+
+    /// After a dry run of so many records without a key, the field that could be the key: each record has it, and
+    /// robots have most of its values.
+    pub(in crate::transfer) fn candidate(&self, records: u64) -> Option<Field> {
+        let is_key = |known: &&Known| known.records == records && known.robots * 2 > records;
+        let keys = self.known.iter().filter(is_key);
+        keys.max_by_key(|known| known.robots)
+            .map(|known| known.field)
+    }
+}
+
+/// The text that identifies a value of a unique field. Names, which are most of these values, have no NUL.
+fn key<'v>(field: Field, value: &'v Value<'_>) -> Cow<'v, str> {
+    match value {
+        Value::Text(name) if field == Field::NAME => Cow::Borrowed(name),
+        value => Cow::Owned(format!("{field}\0{value}")),
+    }
+}
