@@ -44,7 +44,7 @@ fn run(output: &mut impl Write) -> Result<(), Box<dyn Error>> {
 
     // A draft made from a robot changes one member and keeps the others.
     let mut draft = Draft::from(marvin.clone());
-    draft.name = Some("Marvin the Paranoid Android".to_owned());
+    draft.name = Some("Marvin the Paranoid Android".into());
     catalogue.replace(marvin.id(), draft)?;
 
     // Pages read any number of robots in constant memory, in the order of their names.

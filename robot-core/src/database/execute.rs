@@ -143,7 +143,7 @@ macro_rules! load {
     }};
     ($rows:expr, $room:expr, $size:expr, $convert:expr) => {{
         // A loop, because collecting into a result moves each row several times.
-        let (mut items, mut rows) = (Vec::new(), $rows);
+        let (mut items, mut rows) = (Vec::with_capacity($room.robots.min(1024)), $rows);
         while !$room.is_full()
             && let Some(row) = rows.next()
         {

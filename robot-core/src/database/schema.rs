@@ -195,8 +195,8 @@ pub(super) fn robot(row: Row) -> QueryResult<Robot> {
     // The columns of other programs may have any JSON.
     let own = row.own.and_then(|json| serde_json::from_str(&json).ok());
     let values = ValidDraft::from_stored(Draft {
-        name: Some(row.name),
-        robot_type: row.robot_type,
+        name: Some(row.name.into()),
+        robot_type: row.robot_type.map(Into::into),
         year: row.year,
         own: own.unwrap_or_default(),
     });
@@ -206,6 +206,7 @@ pub(super) fn robot(row: Row) -> QueryResult<Robot> {
 }
 
 /// The robot of a row of which only the name is read.
+#[inline]
 pub(super) fn named((id, name): (i64, String)) -> QueryResult<Robot> {
     Ok(Robot::named(stored_id(id)?, name))
 }

@@ -92,11 +92,16 @@ pub(super) async fn page<C: Dialect>(
         } else {
             query.sql(" LIMIT ").number(row_limit(room.robots))
         };
-        found.extend(if has_names_only {
+        let mut robots = if has_names_only {
             connection.pairs(query.limited(), room, named).await?
         } else {
             connection.robots(query.limited(), room).await?
-        });
+        };
+        if found.is_empty() {
+            found = robots;
+        } else {
+            found.append(&mut robots);
+        }
     }
     Ok(found)
 }

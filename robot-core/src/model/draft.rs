@@ -1,5 +1,6 @@
 //! Drafts of robots, which are not validated yet, and their check by the rules of a [`Definition`].
 
+use compact_str::CompactString;
 use serde::Deserialize;
 
 use super::{
@@ -28,10 +29,10 @@ use super::{
 #[serde(default)]
 pub struct Draft {
     /// The name.
-    pub name: Option<String>,
+    pub name: Option<CompactString>,
     /// The type, as text; validation decides whether it is one.
     #[serde(rename = "type")]
-    pub robot_type: Option<String>,
+    pub robot_type: Option<CompactString>,
     /// The year.
     pub year: Option<i64>,
     /// The values of other fields.
@@ -48,7 +49,11 @@ impl Draft {
     /// assert_eq!(draft.year, Some(1977));
     /// ```
     #[must_use]
-    pub fn new(name: impl Into<String>, robot_type: impl Into<String>, year: i64) -> Self {
+    pub fn new(
+        name: impl Into<CompactString>,
+        robot_type: impl Into<CompactString>,
+        year: i64,
+    ) -> Self {
         Self {
             name: Some(name.into()),
             robot_type: Some(robot_type.into()),
@@ -92,8 +97,8 @@ impl Draft {
     /// ```
     pub fn set<'v>(&mut self, field: impl AsRef<str>, value: impl Into<Value<'v>>) {
         match (field.as_ref(), value.into()) {
-            ("name", Value::Text(text)) => self.name = Some(text.into_owned()),
-            ("type", Value::Text(text)) => self.robot_type = Some(text.into_owned()),
+            ("name", Value::Text(text)) => self.name = Some(text.into()),
+            ("type", Value::Text(text)) => self.robot_type = Some(text.into()),
             ("year", Value::Integer(integer)) => self.year = Some(integer),
             ("id" | "name" | "type" | "year" | "revision", _) => {}
             (name, value) => self.own.set(name, value),
@@ -114,7 +119,7 @@ impl Draft {
     /// The number of bytes of the texts and the own values, about.
     pub(crate) fn size(&self) -> usize {
         let texts = [&self.name, &self.robot_type];
-        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let texts: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
         texts + self.own.size()
     }
 

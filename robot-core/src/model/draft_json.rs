@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(
             read(r#"{"n\u0061me":"\u0000\ud83e\udd16","year":-0}"#),
             Some(Draft {
-                name: Some("\0🤖".to_owned()),
+                name: Some("\0🤖".into()),
                 year: Some(0),
                 ..Draft::default()
             })

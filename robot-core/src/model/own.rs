@@ -13,29 +13,47 @@ use serde_json::Value as Json;
 
 /// The values of a robot's own fields, by their names: in JSON, an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnValues(BTreeMap<CompactString, Value<'static>>);
+pub struct OwnValues(
+    /// In the order of the names. Robots have few, so that a map would need more memory.
+    Vec<(CompactString, Value<'static>)>,
+);
 
 impl OwnValues {
+    /// The place of the value with a name, or the place where it would be.
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.0
+            .binary_search_by(|(other, _)| other.as_str().cmp(name))
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<Value<'_>> {
-        self.0.get(name).map(Value::borrowed)
+        let place = self.place(name).ok()?;
+        Some(self.0[place].1.borrowed())
     }
 
     /// The names of the fields that have a value.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(CompactString::as_str)
+        self.0.iter().map(|(name, _)| name.as_str())
     }
 
     pub(super) fn set(&mut self, name: &str, value: Value<'_>) {
-        self.0.insert(name.into(), value.into_owned());
+        let value = value.into_owned();
+        match self.place(name) {
+            Ok(place) => self.0[place].1 = value,
+            Err(place) => self.0.insert(place, (name.into(), value)),
+        }
     }
 
     pub(super) fn remove(&mut self, name: &str) {
-        self.0.remove(name);
+        if let Ok(place) = self.place(name) {
+            self.0.remove(place);
+        }
     }
 
     /// Sets the values of `changes`, too.
     pub(super) fn extend(&mut self, changes: Self) {
-        self.0.extend(changes.0);
+        for (name, value) in changes.0 {
+            self.set(&name, value);
+        }
     }
 
     /// The number of bytes of the names and values, about.
@@ -44,8 +62,8 @@ impl OwnValues {
             Value::Text(text) => text.len(),
             _ => size_of::<i64>(),
         };
-        let members = self.0.iter();
-        members.map(|(name, value)| name.len() + size(value)).sum()
+        let sizes = self.0.iter().map(|(name, value)| name.len() + size(value));
+        sizes.sum()
     }
 
     /// Whether there is no value.

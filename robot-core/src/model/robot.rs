@@ -1,5 +1,7 @@
 //! Robots as a store returns them.
 
+use compact_str::CompactString;
+
 use super::{
     draft::Draft,
     field::{Field, Member},
@@ -81,7 +83,8 @@ impl Robot {
     }
 
     /// The id and the name of a robot.
-    pub(crate) fn named(id: RobotId, name: impl Into<String>) -> Self {
+    #[inline]
+    pub(crate) fn named(id: RobotId, name: impl Into<CompactString>) -> Self {
         let name = Some(name.into());
         let draft = Draft {
             name,

@@ -226,7 +226,7 @@ fn key_finds_the_robots_that_records_change() {
     let catalogue = catalogue(definition);
     for (name, code) in [("A", "1"), ("A", "2"), ("B", "3")] {
         let mut draft = robot_core::Draft {
-            name: Some(name.to_owned()),
+            name: Some(name.into()),
             ..robot_core::Draft::default()
         };
         draft.set("code", code);

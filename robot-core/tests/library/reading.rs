@@ -33,9 +33,10 @@ fn place(position: Position) -> String {
 }
 
 fn shown(draft: &Draft) -> String {
-    let text = |text: &Option<String>| text.as_ref().map_or("-".into(), |text| format!("{text:?}"));
+    let text = |text: Option<&str>| text.map_or("-".into(), |text| format!("{text:?}"));
     let year = draft.year.map_or("-".into(), |year| year.to_string());
-    format!("{} {} {year}", text(&draft.name), text(&draft.robot_type))
+    let (name, robot_type) = (draft.name.as_deref(), draft.robot_type.as_deref());
+    format!("{} {} {year}", text(name), text(robot_type))
 }
 
 /// Asserts that a text is read as expected, at once and byte by byte.

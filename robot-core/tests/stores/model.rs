@@ -381,8 +381,8 @@ fn draft() -> impl Strategy<Value = Draft> {
     ];
     let name = prop::option::weighted(0.95, name());
     (name, robot_type, year).prop_map(|(name, robot_type, year)| Draft {
-        name,
-        robot_type,
+        name: name.map(Into::into),
+        robot_type: robot_type.map(Into::into),
         year,
         ..Draft::default()
     })

@@ -213,7 +213,7 @@ fn assert_each_once_beside_renames(catalogue: &Arc<dyn Catalogue>) {
                 .patch(
                     robot.id(),
                     Draft {
-                        name: Some(name),
+                        name: Some(name.into()),
                         ..Draft::default()
                     },
                 )

@@ -286,7 +286,7 @@ fn robots_of_a_later_type_are_shown<B: Upgrade>() {
     let message = "Value of field 'type' must be part of list: droid, mechanical, virtual";
     assert_eq!(violations.messages(), [message]);
     let name = Draft {
-        name: Some("e".to_owned()),
+        name: Some("e".into()),
         ..Draft::default()
     };
     older.patch(id(2), name).unwrap();

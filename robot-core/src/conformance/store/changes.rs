@@ -167,7 +167,7 @@ fn patch_changes_only_given_members(catalogue: &dyn Catalogue) {
     patch(named("HAL"));
     now("HAL", "droid", 1980);
     patch(Draft {
-        robot_type: Some("virtual".to_owned()),
+        robot_type: Some("virtual".into()),
         ..Draft::default()
     });
     now("HAL", "virtual", 1980);

@@ -29,8 +29,8 @@ pub(super) fn all() -> Vec<Seeded> {
 /// The changes with other members.
 fn altered(changes: &ValidChanges, alter: impl FnOnce(&mut Draft)) -> ValidChanges {
     let mut draft = Draft {
-        name: changes.name().map(str::to_owned),
-        robot_type: changes.robot_type().map(str::to_owned),
+        name: changes.name().map(Into::into),
+        robot_type: changes.robot_type().map(Into::into),
         year: changes.year(),
         ..Draft::default()
     };
@@ -91,8 +91,8 @@ const CHANGES: &[Seeded] = &[
             inserting(store, change, |draft| {
                 let name: String = draft.name().trim().chars().take(200).collect();
                 let altered = Draft {
-                    name: Some(name),
-                    robot_type: draft.robot_type().map(str::to_owned),
+                    name: Some(name.into()),
+                    robot_type: draft.robot_type().map(Into::into),
                     year: Some(draft.year().unwrap_or_default() & 0x7fff_ffff),
                     ..Draft::default()
                 };
@@ -159,7 +159,10 @@ const CHANGES: &[Seeded] = &[
         Fault::Change(|store, change| {
             updating(store, change, |id, changes| {
                 let other = Some("mechanical".to_owned());
-                store.update(id, altered(&changes, |draft| draft.robot_type = other))
+                store.update(
+                    id,
+                    altered(&changes, |draft| draft.robot_type = other.map(Into::into)),
+                )
             })
         }),
         "replace_sets_all_members patch_changes_only_given_members",

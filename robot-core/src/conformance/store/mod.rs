@@ -68,7 +68,7 @@ fn insert(name: &str) -> Change {
 /// A draft without the other members.
 fn named(name: &str) -> Draft {
     Draft {
-        name: Some(name.to_owned()),
+        name: Some(name.into()),
         ..Draft::default()
     }
 }
