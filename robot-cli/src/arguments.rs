@@ -72,6 +72,7 @@ pub(crate) struct Arguments {
 
 /// A command about a catalogue, or about the program itself.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one value")]
 pub(crate) enum AnyCommand {
     #[command(flatten)]
     OfCatalogue(Command),

@@ -119,7 +119,7 @@ impl Draft {
     /// The number of bytes of the texts and the own values, about.
     pub(crate) fn size(&self) -> usize {
         let texts = [&self.name, &self.robot_type];
-        let texts: usize = texts.into_iter().flatten().map(|text| text.len()).sum();
+        let texts: usize = texts.into_iter().flatten().map(CompactString::len).sum();
         texts + self.own.size()
     }
 

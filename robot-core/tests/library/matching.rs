@@ -117,8 +117,8 @@ fn records_with_ids_change_their_robots() {
 
 #[test]
 fn imports_beside_each_other_add_each_key_once() {
-    let rows: String = (0..300).map(|key| format!("a,droid,1,{key}\n")).collect();
-    let file = format!("name,type,year,code\n{rows}");
+    let rows: Vec<_> = (0..300).map(|key| format!("a,droid,1,{key}")).collect();
+    let file = format!("name,type,year,code\n{}\n", rows.join("\n"));
     on_both_kinds_of_store(|catalogue| {
         let fields = r#"{"properties": {"name": {"unique": false}, "code": {"type": "string", "unique": true}}}"#;
         let definition: Definition = fields.parse().unwrap();

@@ -191,7 +191,9 @@ pub struct Import<C, I> {
 }
 
 /// What was stored, and the id of the robot.
-type Tried = Result<(Stored, Option<RobotId>), ImportError>;
+type Found = (Stored, Option<RobotId>);
+
+type Tried = Result<Found, ImportError>;
 
 /// The processing of a record, to be finished when the records before it are.
 enum Step {
@@ -376,7 +378,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         value: &Value<'static>,
         values: &Values,
         planned: &[Field],
-    ) -> Result<Result<(Option<Robot>, Change), (Stored, Option<RobotId>)>, ImportError> {
+    ) -> Result<Result<(Option<Robot>, Change), Found>, ImportError> {
         let key = self.options.key().unwrap_or(Field::NAME);
         let Some(robot) = self.robot(key, value)? else {
             return match self.definition.validate(values.draft.clone()) {
