@@ -51,7 +51,7 @@ pub struct Records<R> {
 /// let mut records = Records::new(&file[..], Format::Csv).with_options(&options);
 /// let record = records.next().ok_or("no record")?.map_err(|error| error.to_string())?;
 /// let name = record.values.map(|values| values.draft.name);
-/// assert_eq!(name, Ok(Some("\u{c9}cluse".to_owned())));
+/// assert_eq!(name, Ok(Some("\u{c9}cluse".into())));
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Debug, Clone, Default)]
