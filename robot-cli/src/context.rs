@@ -43,10 +43,9 @@ impl Context<'_> {
         Ok(catalogue)
     }
 
-    /// A text for people, with what the owner of the catalogue calls the robots.
-    pub(crate) fn worded(&self, text: &str) -> String {
-        if self.definition.get().is_none() {
-            // Commands about a whole database have not opened it like this.
+    /// Reads the definition of a catalogue file, for a command that does not open it otherwise.
+    pub(crate) fn read_definition(&self) {
+        if self.definition.get().is_none() && self.database.starts_with("sqlite:") {
             let options = OpenOptions {
                 must_exist: true,
                 preparation: Preparation::Keep,
@@ -55,6 +54,10 @@ impl Context<'_> {
             let catalogue = options.open(&self.database).ok();
             catalogue.and_then(|catalogue| self.definition.set(catalogue.definition()).ok());
         }
+    }
+
+    /// A text for people, with what the owner of the catalogue calls the robots, if it is known.
+    pub(crate) fn worded(&self, text: &str) -> String {
         match self.definition.get() {
             Some(definition) => definition.worded(text),
             None => text.to_owned(),

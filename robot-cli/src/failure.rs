@@ -29,7 +29,7 @@ pub(crate) struct Report {
     /// The messages, without those that have been printed before.
     lines: Vec<String>,
     /// Printed once, after the messages.
-    hint: Option<&'static str>,
+    hint: Option<String>,
     status: u8,
 }
 
@@ -62,7 +62,7 @@ impl Failure {
     fn reported(lines: Vec<String>, hint: Option<&'static str>, status: u8) -> Self {
         Self::Reported(Report {
             lines,
-            hint,
+            hint: hint.map(str::to_owned),
             status,
         })
     }
@@ -118,7 +118,11 @@ impl Failure {
         match self {
             Self::Reported(report) => {
                 let lines = report.lines.iter().map(|line| definition.worded(line));
-                Self::reported(lines.collect(), report.hint, report.status)
+                Self::Reported(Report {
+                    lines: lines.collect(),
+                    hint: report.hint.map(|hint| definition.worded(&hint)),
+                    status: report.status,
+                })
             }
             Self::CommandLine(_) => self,
         }
@@ -146,7 +150,7 @@ impl Failure {
         };
         // Removes the colors if standard error is not a terminal.
         let mut stderr = anstream::stderr().lock();
-        for line in report.lines.iter().map(String::as_str).chain(report.hint) {
+        for line in report.lines.iter().chain(&report.hint) {
             let _ = writeln!(stderr, "{line}");
         }
         report.status.into()

@@ -213,10 +213,18 @@ impl Robots {
         let dropped: Vec<_> = redefinition.dropped(&present).collect();
         let rewritten = self.by_id.values().map(|robot| {
             let conversion = Redefinition::conversion(&converted, robot);
+            let is_converted = !conversion.is_empty();
             let robot = changed(robot, conversion);
             let has_value = |field: &Field| robot.value(field.name()).is_some();
-            let removed = dropped.iter().copied().filter(has_value).collect();
-            changed(&robot, ValidChanges::unchecked(Draft::default(), removed))
+            let removed: Vec<_> = dropped.iter().copied().filter(has_value).collect();
+            // Databases drop the own values with the conversion.
+            let is_one_change = is_converted && removed.iter().all(|field| field.is_own());
+            let rest = changed(&robot, ValidChanges::unchecked(Draft::default(), removed));
+            if is_one_change {
+                Arc::new(Robot::clone(&rest).with_revision(robot.revision()))
+            } else {
+                rest
+            }
         });
         let rewritten: Vec<_> = rewritten.collect();
         for (field, conflict) in redefinition.conflicts(&present) {

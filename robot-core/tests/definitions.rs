@@ -396,6 +396,24 @@ fn v1_uses_the_noun_of_the_owner_and_reports_each_record() {
         "name,type\nC,bear\nA,bear\nD,bear\n",
     );
     assert_eq!(same.1["ids"], json!(["2", "1", "3"]));
+    let definition = |document: &str| document.parse::<Definition>().unwrap();
+    for (document, expected) in [
+        (
+            r#"{"noun": {"one": "toy robot", "many": "toy robots"}}"#,
+            "2 robots, no robot: 'my robot', a robot.",
+        ),
+        (
+            r#"{"noun": {"one": "toy", "many": "toys"}}"#,
+            "2 toys, no toy: 'my robot', a toy.",
+        ),
+        (
+            r#"{"noun": {"one": "toy", "many": "toys"}, "properties": {"robot": {"type": "string"}}}"#,
+            "2 robots, no robot: 'my robot', a robot.",
+        ),
+    ] {
+        let worded = definition(document).worded("2 robots, no robot: 'my robot', a robot.");
+        assert_eq!(worded, expected);
+    }
     for (method, target, body, message) in [
         ("GET", "/v1/robots/9", "", "No toy has the id 9"),
         (

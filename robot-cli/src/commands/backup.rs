@@ -59,6 +59,7 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         )),
         error => Failure::new(error),
     })?;
+    context.read_definition();
     let text = format!(
         "Backed up {} to '{}' ({}).",
         robot_count(backup.robots),

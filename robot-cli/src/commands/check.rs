@@ -52,6 +52,9 @@ pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), Failur
             context.worded(&robot_count(repaired))
         );
     }
+    if context.print_format() == Format::Table {
+        context.read_definition();
+    }
     let robots = match report.robots {
         Some(count) => context.worded(&robot_count(count)),
         None => context.worded("the robots were not read"),

@@ -89,6 +89,7 @@ pub(crate) fn run(
             printable(replaced)
         )
     });
+    context.read_definition();
     let text = format!(
         "Restored {} to '{}' ({}).{}",
         robot_count(restored.robots),

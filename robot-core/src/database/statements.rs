@@ -64,7 +64,8 @@ pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryRes
 }
 
 /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
-/// one, replaces it, and `room` replaces its limits. `prefix` is put before the value in the order.
+/// one, replaces it, and `room` replaces its limits. `prefix` is put before the value in the order; with one, only ids and
+/// names are read.
 pub(super) async fn page<C: Dialect>(
     connection: &mut C,
     request: PageRequest<'_>,
@@ -74,7 +75,7 @@ pub(super) async fn page<C: Dialect>(
 ) -> QueryResult<Vec<Robot>> {
     let PageRequest { filter, cursor, .. } = request;
     // Without a condition, names are read from their index alone.
-    let has_names_only = request.has_names_only();
+    let has_names_only = request.has_names_only() || !prefix.is_empty();
     let columns = if has_names_only { NAMED } else { ROBOT };
     let mut found = Vec::new();
     for part in Part::after(cursor, filter) {

@@ -111,16 +111,29 @@ impl Definition {
     /// ```
     #[must_use]
     pub fn worded(&self, message: &str) -> String {
-        if self.noun.is_none() {
+        let nouns = ["robot", "robots"];
+        let is_noun = |text: &str| text.split(' ').any(|word| nouns.contains(&word));
+        let mut fields = self.all().iter().map(|field| field.name());
+        let is_ambiguous = is_noun(self.one()) || is_noun(self.many()) || fields.any(is_noun);
+        if self.noun.is_none() || is_ambiguous {
             return message.to_owned();
         }
-        let end = ["one of: ", "list: "]
+        // What follows are choices, or names of columns or fields.
+        let lists = [
+            "one of: ",
+            "list: ",
+            " have: ",
+            "no field, but ",
+            "fields are ",
+        ];
+        let end = lists
             .into_iter()
-            .find_map(|list| message.find(list));
+            .filter_map(|list| message.find(list))
+            .min();
         let (text, choices) = message.split_at(end.unwrap_or(message.len()));
-        let separators = [' ', ',', ';', '\n'];
+        let separators = [' ', ',', ';', '.', ':', '?', ')', '\n'];
         let mut is_quoted = false;
-        let words = text.split_inclusive(separators).flat_map(|piece| {
+        let words = text.split_inclusive([' ', '\n']).flat_map(|piece| {
             let word = piece.trim_end_matches(separators);
             is_quoted |= word.starts_with('\'');
             let worded = match word {

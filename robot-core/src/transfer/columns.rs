@@ -401,11 +401,11 @@ const ID_MESSAGE: &str = "The catalogue assigns ids; match the robots with these
 
 /// The message about two columns for one field.
 pub(super) fn twice(field: impl Display, one: &str, other: &str) -> String {
-    format!(
-        "The columns '{}' and '{}' both stand for {field}; leave one of them out",
-        excerpt(one.trim()),
-        excerpt(other.trim())
-    )
+    let (one, other) = (excerpt(one.trim()), excerpt(other.trim()));
+    if one == other {
+        return format!("Two columns have the heading '{one}'; rename one of them in the file");
+    }
+    format!("The columns '{one}' and '{other}' both stand for {field}; leave one of them out")
 }
 
 /// The headings, for a message.

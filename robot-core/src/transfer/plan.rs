@@ -166,7 +166,11 @@ impl Plan {
         survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         survey.finds_choices = options.finds_choices;
         if let Some(message) = &survey.repeated {
-            let reasons = vec![String::new(); survey.columns.len()];
+            let reason = |column: &Evidence| match column.meaning {
+                Meaning::Unknown | Meaning::New(_) => "not planned yet".to_owned(),
+                Meaning::Field(_) | Meaning::LeftOut => String::new(),
+            };
+            let reasons: Vec<_> = survey.columns.iter().map(reason).collect();
             return Err(PlanError::Unfit {
                 error: ProposalError::Twice(message.clone()),
                 columns: listed(&survey, &columns, &reasons),
@@ -406,6 +410,9 @@ impl Survey {
                     continue;
                 }
                 let other = &self.columns[twin].heading;
+                if other == heading.trim() {
+                    return Err(twice("the same field", other, heading));
+                }
                 self.repeated
                     .get_or_insert_with(|| twice("the same field", other, heading));
             }

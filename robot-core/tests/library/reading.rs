@@ -173,7 +173,7 @@ fn invalid_csv_header_ends_reading() {
     reads(
         Format::Csv,
         "\nname,type,name,year\na,droid,b,1\n",
-        &["2!! The columns 'name' and 'name' both stand for name; leave one of them out"],
+        &["2!! Two columns have the heading 'name'; rename one of them in the file"],
     );
     reads(
         Format::Csv,

@@ -126,8 +126,6 @@ fn sorted_ids(
     }
     // Not by the index of the order, which would read all robots.
     let room = &mut Room::of_robots(limit);
-    let fields = &[Field::ID];
-    let request = PageRequest { fields, ..request };
     let page = statements::page(connection, request, text.map(contains), room, "+");
     let found = now(page)?;
     Ok(Some(found.iter().map(|robot| robot.id().get()).collect()))

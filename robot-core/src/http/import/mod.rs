@@ -408,13 +408,13 @@ impl Report {
         if self.omitted > 0 {
             let omitted = self.omitted;
             let text = format!("and {omitted} more messages");
-            self.messages.push(text.into());
+            self.messages.push(Message::from(text).with_code("note"));
         }
         let options = self.query.options;
         if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
             let hint = "To skip names that are taken, add on_conflict=skip to the query; to update \
                         their robots, on_conflict=replace";
-            self.messages.push(hint.into());
+            self.messages.push(Message::from(hint).with_code("note"));
         }
         let tried = self.counts.tried;
         let is_anything_stored = tried.added + tried.replaced + tried.unchanged > 0;
@@ -439,10 +439,7 @@ impl Report {
             _ => {
                 let messages = messages.into_iter();
                 let messages: Vec<_> = messages
-                    .map(|one| {
-                        one.with(|text| self.definition.worded(text))
-                            .with_code("note")
-                    })
+                    .map(|one| one.with(|text| self.definition.worded(text)))
                     .collect();
                 self.counts.messages = texts(&messages);
                 self.counts.errors = messages;
