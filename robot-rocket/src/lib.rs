@@ -24,6 +24,8 @@ mod health;
 mod import_client;
 mod metrics;
 mod mounted;
+#[cfg(any(feature = "otlp", feature = "server"))]
+mod otel;
 mod page;
 mod permits;
 mod rare_warning;

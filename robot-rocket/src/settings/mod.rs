@@ -9,8 +9,8 @@ mod reader;
 #[cfg(feature = "server")]
 mod server;
 mod store;
-#[cfg(any(feature = "otlp", feature = "server"))]
-pub(crate) mod traces;
+#[cfg(feature = "server")]
+mod traces;
 mod value;
 
 use std::{num::NonZero, thread};

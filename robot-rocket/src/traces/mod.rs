@@ -29,8 +29,8 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 
 use crate::{
+    otel::{exporter as variable, requested, value},
     rare_warning::RareWarning,
-    settings::traces::{exporter as variable, requested, value},
 };
 
 pub(crate) use request::RequestTrace;
