@@ -130,7 +130,7 @@ impl<'a> Targets<'a> {
         for chunk in self.robots.chunks(MAX_TOGETHER) {
             let changes = chunk.iter().map(|(id, revision)| change(*id, *revision));
             match self.catalogue.apply_all(changes.collect()) {
-                Ok(ids) => changed.extend(ids),
+                Ok(receipts) => changed.extend(receipts.iter().map(|receipt| receipt.id)),
                 Err(error) => {
                     let is_late = matches!(error, Error::NotFound(_) | Error::Stale(_));
                     failures.push(error.into());

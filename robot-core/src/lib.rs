@@ -116,8 +116,8 @@ pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
     CheckReport, Comparison, Condition, Cursor, DefinitionConflict, EarlierVersion, Error,
     FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages,
-    ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation, Redefinition,
-    Restoration, Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
+    ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation, Receipt,
+    Redefinition, Restoration, Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

@@ -9,12 +9,11 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, DefinitionConflict, Error, Filter, Page, PageRequest, Pending,
-        Redefinition, Restoration, Result,
+        Catalogue, Change, Error, Page, PageRequest, Pending, Receipt, Redefinition, Restoration,
+        Result,
     },
     model::{
-        Definition, Draft, Field, INDEXED_LENGTH, Member, Revision, Robot, RobotId, ValidChanges,
-        ValidDraft, Violation, Violations,
+        Definition, Field, Member, Revision, Robot, RobotId, ValidDraft, Violation, Violations,
     },
 };
 
@@ -97,7 +96,7 @@ impl Robots {
         }
     }
 
-    fn insert(&mut self, draft: ValidDraft) -> Result<RobotId> {
+    fn insert(&mut self, draft: ValidDraft) -> Result<Receipt> {
         let id = self
             .last_id
             .checked_add(1)
@@ -105,7 +104,7 @@ impl Robots {
             .ok_or_else(|| Error::store("all ids are assigned"))?;
         self.add(draft.with_id(id))?;
         self.last_id = id.get();
-        Ok(id)
+        Ok(Receipt::added(id))
     }
 
     fn remove(&mut self, id: RobotId) {
@@ -117,7 +116,7 @@ impl Robots {
         }
     }
 
-    fn apply(&mut self, change: Change) -> Result<RobotId> {
+    fn apply(&mut self, change: Change) -> Result<Receipt> {
         // The definition may have changed since the change was checked.
         let checked = match change.check_again(&self.definition)? {
             Cow::Owned(checked) => Some(checked),
@@ -127,19 +126,22 @@ impl Robots {
             Change::Insert(draft) => self.insert(draft),
             Change::Update(id, revision, changes) => {
                 let robot = self.expected(id, revision)?;
-                let changed = changes.apply_to(robot);
+                let revision = robot.revision().next();
+                let changed = changes.apply_to(robot, revision);
                 let taken = self.taken(&changed);
                 if !taken.is_empty() {
                     return Err(Violations::taken(&taken).into());
                 }
                 self.remove(id);
                 self.put(Arc::new(changed));
-                Ok(id)
+                let revision = Some(revision);
+                Ok(Receipt { id, revision })
             }
             Change::Delete(id, revision) => {
                 self.expected(id, revision)?;
                 self.remove(id);
-                Ok(id)
+                let revision = None;
+                Ok(Receipt { id, revision })
             }
         }
     }
@@ -154,33 +156,24 @@ impl Robots {
 
     /// What `read` returns for each robot of a page.
     fn page(&self, request: PageRequest<'_>) -> Page<Robot> {
-        let mut room = request.room();
-        let mut read: fn(&Robot) -> Robot = Robot::clone;
-        if request.has_names_only() {
-            room.bytes = usize::MAX;
-            read = |robot| Robot::named(robot.id(), robot.name());
+        if let Some(ids) = request.filter.ids() {
+            let robots = ids.filter_map(|id| self.by_id.get(&id));
+            return request.page_of(robots.map(|robot| &**robot));
         }
-        let matcher = request.filter.matcher();
-        let by_name = request.cursor.ascending_name();
-        if let Some((name, id)) = by_name.filter(|_| request.filter.ids().is_none()) {
-            let after = (name.to_owned(), id.unwrap_or(RobotId::GREATEST));
-            let range = (Bound::Excluded(after), Bound::Unbounded);
-            let robots = self.by_name.range(range).map(|(_, robot)| &**robot);
-            return room.first(robots.filter(|robot| matcher.matches(robot)), read);
-        }
-        let robots = request.sorted(self.matching(request.filter));
-        room.first(robots.into_iter(), read)
-    }
-
-    /// The robots that meet a filter.
-    fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Robot> {
-        let matcher = filter.matcher();
-        let robots: Box<dyn Iterator<Item = &Arc<Robot>>> = match filter.ids() {
-            Some(ids) => Box::new(ids.filter_map(|id| self.by_id.get(&id))),
-            None => Box::new(self.by_name.values()),
+        let Some((name, id)) = request.cursor.ascending_name() else {
+            return request.page_of(self.by_id.values().map(|robot| &**robot));
         };
-        let robots = robots.map(|robot| &**robot);
-        robots.filter(move |robot| matcher.matches(robot))
+        let after = (name.to_owned(), id.unwrap_or(RobotId::GREATEST));
+        let range = (Bound::Excluded(after), Bound::Unbounded);
+        let matcher = request.filter.matcher();
+        let robots = self.by_name.range(range).map(|(_, robot)| &**robot);
+        let read: fn(&Robot) -> Robot = if request.has_names_only() {
+            |robot| Robot::named(robot.id(), robot.name())
+        } else {
+            Robot::clone
+        };
+        let robots = robots.filter(|robot| matcher.matches(robot));
+        request.room().first(robots, read)
     }
 }
 
@@ -195,73 +188,20 @@ fn values(
     values.collect::<Vec<_>>().into_iter()
 }
 
-/// A robot after changes, which may be none.
-fn changed(robot: &Arc<Robot>, changes: ValidChanges) -> Arc<Robot> {
-    if changes.is_empty() {
-        Arc::clone(robot)
-    } else {
-        Arc::new(changes.apply_to(robot))
-    }
-}
-
 impl Robots {
     /// Takes a new definition, unless robots exclude it.
     fn define(&mut self, redefinition: &Redefinition) -> Result<()> {
-        redefinition.check_revision(self.definition.revision())?;
-        let present = Arc::clone(&self.definition);
-        let converted: Vec<_> = redefinition.converted(&present).collect();
-        let dropped: Vec<_> = redefinition.dropped(&present).collect();
-        let rewritten = self.by_id.values().map(|robot| {
-            let conversion = Redefinition::conversion(&converted, robot);
-            let is_converted = !conversion.is_empty();
-            let robot = changed(robot, conversion);
-            let has_value = |field: &Field| robot.value(field.name()).is_some();
-            let removed: Vec<_> = dropped.iter().copied().filter(has_value).collect();
-            // Databases drop the own values with the conversion.
-            let is_one_change = is_converted && removed.iter().all(|field| field.is_own());
-            let rest = changed(&robot, ValidChanges::unchecked(Draft::default(), removed));
-            if is_one_change {
-                Arc::new(Robot::clone(&rest).with_revision(robot.revision()))
-            } else {
-                rest
-            }
-        });
-        let rewritten: Vec<_> = rewritten.collect();
-        for (field, conflict) in redefinition.conflicts(&present) {
-            let least = if conflict == DefinitionConflict::HaveDuplicates {
-                2
-            } else {
-                1
-            };
-            let mut holders: HashMap<_, Vec<_>> = HashMap::new();
-            for (before, after) in self.by_id.values().zip(&rewritten) {
-                let robot = if least == 1 { before } else { after };
-                let value = robot.value(field.name()).map(|value| value.to_string());
-                let excludes = |value: &String| match conflict {
-                    DefinitionConflict::HaveValues | DefinitionConflict::HaveDuplicates => true,
-                    DefinitionConflict::HaveOtherKinds => after.value(field.name()).is_none(),
-                    DefinitionConflict::HaveLongTexts => value.chars().count() > INDEXED_LENGTH,
-                };
-                if let Some(value) = value.filter(excludes) {
-                    holders.entry(value).or_default().push(robot.id());
-                }
-            }
-            let excluding = holders.into_iter().filter(|(_, ids)| ids.len() >= least);
-            let mut excluding: Vec<_> = excluding
-                .flat_map(|(value, ids)| ids.into_iter().map(move |id| (id, value.clone())))
-                .collect();
-            excluding.sort_unstable();
-            if !excluding.is_empty() {
-                let robots = excluding.len() as u64;
-                return Err(Error::excluded(field, conflict, robots, excluding));
-            }
-        }
-        let definition = redefinition.definition.clone();
-        self.definition = Arc::new(definition.with_revision(present.revision().next()));
+        let robots = self.by_id.values().map(|robot| &**robot);
+        let (definition, rewritten) = redefinition.apply(&self.definition, robots)?;
+        self.definition = Arc::new(definition);
+        self.by_id.extend(
+            rewritten
+                .into_iter()
+                .map(|robot| (robot.id(), Arc::new(robot))),
+        );
         self.by_value.clear();
-        for robot in rewritten {
-            self.put(robot);
-        }
+        let robots: Vec<_> = self.by_id.values().cloned().collect();
+        robots.into_iter().for_each(|robot| self.put(robot));
         Ok(())
     }
 }
@@ -287,7 +227,7 @@ impl MemoryCatalogue {
 impl Catalogue for MemoryCatalogue {
     // Memory never blocks for long, so the caller's thread does the work.
 
-    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
         Pending::ready(self.write().apply(change))
     }
 
@@ -316,14 +256,17 @@ impl Catalogue for MemoryCatalogue {
         Ok(Arc::clone(&robots.definition))
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         let mut robots = self.write();
         let last_id = robots.last_id;
-        let mut before = Vec::with_capacity(changes.len());
+        let (mut receipts, mut before) = (Vec::new(), Vec::new());
         for change in changes {
             let robot = change.id().and_then(|id| robots.by_id.get(&id).cloned());
             match robots.apply(change) {
-                Ok(id) => before.push((id, robot)),
+                Ok(receipt) => {
+                    receipts.push(receipt);
+                    before.push((receipt.id, robot));
+                }
                 Err(error) => {
                     for (id, robot) in before.into_iter().rev() {
                         robots.undo(id, robot);
@@ -333,7 +276,7 @@ impl Catalogue for MemoryCatalogue {
                 }
             }
         }
-        Ok(before.into_iter().map(|(id, _)| id).collect())
+        Ok(receipts)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

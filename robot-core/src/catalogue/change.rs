@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::model::{
-    Definition, Field, Revision, RobotId, ValidChanges, ValidDraft, Value, Violations,
+    Definition, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violations,
 };
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
@@ -16,8 +16,8 @@ use crate::model::{
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
-/// let id = catalogue.apply(Change::Insert(draft))?;
-/// assert_eq!(catalogue.apply(Change::Delete(id, None))?, id);
+/// let id = catalogue.apply(Change::Insert(draft))?.id;
+/// assert_eq!(catalogue.apply(Change::Delete(id, None))?.id, id);
 /// assert!(catalogue.list()?.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -29,6 +29,37 @@ pub enum Change {
     Update(RobotId, Option<Revision>, ValidChanges),
     /// The robot is removed, if it has the revision.
     Delete(RobotId, Option<Revision>),
+}
+
+/// What a store returns about a change that it has stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Receipt {
+    /// The id of the robot that was added, changed or deleted.
+    pub id: RobotId,
+    /// The revision that the store has given to the robot; `None` if it was deleted.
+    pub revision: Option<Revision>,
+}
+
+impl Receipt {
+    /// The receipt of a new robot.
+    pub(crate) const fn added(id: RobotId) -> Self {
+        let revision = Some(Revision::FIRST);
+        Self { id, revision }
+    }
+
+    /// The robot that a draft has added.
+    pub(crate) fn new_robot(self, draft: ValidDraft) -> Robot {
+        let robot = draft.with_id(self.id);
+        match self.revision {
+            Some(revision) => robot.with_revision(revision),
+            None => robot,
+        }
+    }
+
+    /// The robot after changes.
+    pub(crate) fn changed_robot(self, changes: ValidChanges, before: &Robot) -> Robot {
+        changes.apply_to(before, self.revision.unwrap_or(before.revision()))
+    }
 }
 
 impl Change {

@@ -1,7 +1,9 @@
 //! Changes of a catalogue's definition.
 
+use std::collections::HashMap;
+
 use super::error::{DefinitionConflict, Error, Result};
-use crate::model::{Definition, Draft, Field, Kind, Revision, Robot, ValidChanges};
+use crate::model::{Definition, Draft, Field, INDEXED_LENGTH, Kind, Revision, Robot, ValidChanges};
 
 /// A new definition of a catalogue.
 ///
@@ -49,6 +51,57 @@ impl Redefinition {
             Some(expected) if expected != present => Err(Error::DefinitionStale),
             _ => Ok(()),
         }
+    }
+
+    /// The definition that a store keeps after `present`, and the robots that the change rewrites: for stores that have all
+    /// robots in memory.
+    ///
+    /// # Errors
+    /// [`Error::DefinitionStale`]; [`Error::DefinitionConflict`] if robots exclude the definition.
+    pub fn apply<'r>(
+        &self,
+        present: &Definition,
+        robots: impl IntoIterator<Item = &'r Robot>,
+    ) -> Result<(Definition, Vec<Robot>)> {
+        self.check_revision(present.revision())?;
+        let converted: Vec<_> = self.converted(present).collect();
+        let dropped: Vec<_> = self.dropped(present).collect();
+        let robots = robots.into_iter();
+        let robots = robots.map(|robot| (robot, rewritten(robot, &converted, &dropped)));
+        let robots: Vec<_> = robots.collect();
+        for (field, conflict) in self.conflicts(present) {
+            let least = match conflict {
+                DefinitionConflict::HaveDuplicates => 2,
+                _ => 1,
+            };
+            let mut holders: HashMap<_, Vec<_>> = HashMap::new();
+            for (before, after) in &robots {
+                let after = after.as_ref().unwrap_or(before);
+                let robot = if least == 1 { before } else { after };
+                let value = robot.value(field.name()).map(|value| value.to_string());
+                let excludes = |value: &String| match conflict {
+                    DefinitionConflict::HaveValues | DefinitionConflict::HaveDuplicates => true,
+                    DefinitionConflict::HaveOtherKinds => after.value(field.name()).is_none(),
+                    DefinitionConflict::HaveLongTexts => value.chars().count() > INDEXED_LENGTH,
+                };
+                if let Some(value) = value.filter(excludes) {
+                    holders.entry(value).or_default().push(robot.id());
+                }
+            }
+            let excluding = holders.into_iter().filter(|(_, ids)| ids.len() >= least);
+            let mut excluding: Vec<_> = excluding
+                .flat_map(|(value, ids)| ids.into_iter().map(move |id| (id, value.clone())))
+                .collect();
+            excluding.sort_unstable();
+            if !excluding.is_empty() {
+                let robots = excluding.len() as u64;
+                return Err(Error::excluded(field, conflict, robots, excluding));
+            }
+        }
+        let definition = self.definition.clone();
+        let definition = definition.with_revision(present.revision().next());
+        let rewritten = robots.into_iter().filter_map(|(_, rewritten)| rewritten);
+        Ok((definition, rewritten.collect()))
     }
 
     /// The fields of the definition that get another kind, to which the values of robots are converted.
@@ -115,6 +168,29 @@ impl Redefinition {
         let fields = present.settable().iter().copied();
         fields.filter(|field| self.definition.field(field.name()).is_none())
     }
+}
+
+/// A robot with values of the kinds of the converted fields, and without those of the dropped ones, if that changes it.
+fn rewritten(robot: &Robot, converted: &[Field], dropped: &[Field]) -> Option<Robot> {
+    let conversion = Redefinition::conversion(converted, robot);
+    let is_converted = !conversion.is_empty();
+    let next = |robot: &Robot| robot.revision().next();
+    let changed = is_converted.then(|| conversion.apply_to(robot, next(robot)));
+    let before = changed.as_ref().unwrap_or(robot);
+    let has_value = |field: &Field| robot.value(field.name()).is_some();
+    let removed: Vec<_> = dropped.iter().copied().filter(has_value).collect();
+    if removed.is_empty() {
+        return changed;
+    }
+    // Databases drop the own values with the conversion.
+    let is_one_change = is_converted && removed.iter().all(|field| field.is_own());
+    let revision = if is_one_change {
+        before.revision()
+    } else {
+        next(before)
+    };
+    let removal = ValidChanges::unchecked(Draft::default(), removed);
+    Some(removal.apply_to(before, revision))
 }
 
 /// Whether a field has another kind in the present definition.

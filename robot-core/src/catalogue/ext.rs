@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    change::Change,
+    change::{Change, Receipt},
     cursor::Cursor,
     error::{Error, Result},
     filter::Filter,
@@ -247,11 +247,11 @@ pub trait CatalogueExt: Catalogue {
         Ok(taken)
     }
 
-    /// Executes a change, and returns the id of the robot that was added, changed or deleted.
+    /// Executes a change.
     ///
     /// # Errors
     /// Those of [`Catalogue::start`].
-    fn apply(&self, change: Change) -> Result<RobotId> {
+    fn apply(&self, change: Change) -> Result<Receipt> {
         self.start(change).wait()
     }
 
@@ -260,8 +260,8 @@ pub trait CatalogueExt: Catalogue {
     /// # Errors
     /// Those of [`Catalogue::start`].
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        let id = self.apply(Change::Insert(draft.clone()))?;
-        Ok(draft.with_id(id))
+        let receipt = self.apply(Change::Insert(draft.clone()))?;
+        Ok(receipt.new_robot(draft))
     }
 
     /// Sets the members that `changes` has, all together. The others keep the values that they have
@@ -334,8 +334,8 @@ pub trait CatalogueExt: Catalogue {
     {
         match self.definition().validate(draft) {
             Ok(draft) => {
-                let id = self.start(Change::Insert(draft.clone()));
-                id.map(|id| Ok(draft.with_id(id?)))
+                let receipt = self.start(Change::Insert(draft.clone()));
+                receipt.map(|receipt| Ok(receipt?.new_robot(draft)))
             }
             Err(rejection) => {
                 let catalogue = Arc::clone(self);

@@ -38,7 +38,7 @@ pub(crate) mod summary;
 pub(crate) mod url;
 
 pub use backup::{Backup, BackupError};
-pub use change::Change;
+pub use change::{Change, Receipt};
 pub use check::{Check, CheckError, CheckReport};
 pub use condition::{Comparison, Condition};
 pub use cursor::{Cursor, ParseCursorError, ParseSortError, Place, Sort};

@@ -129,6 +129,13 @@ impl<'a> PageRequest<'a> {
         }
     }
 
+    /// The page that a store returns which has all these robots in memory.
+    pub fn page_of<'r>(&self, robots: impl Iterator<Item = &'r Robot>) -> Page<Robot> {
+        let matcher = self.filter.matcher();
+        let robots = self.sorted(robots.filter(|robot| matcher.matches(robot)));
+        self.room().first(robots.into_iter(), Robot::clone)
+    }
+
     /// Those of these robots that come after the place of the page, sorted.
     pub(crate) fn sorted<R: Borrow<Robot>>(&self, robots: impl Iterator<Item = R>) -> Vec<R> {
         let robots = robots.filter(|robot| self.cursor.precedes(robot.borrow()));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    change::Change,
+    change::{Change, Receipt},
     cursor::Cursor,
     define::Redefinition,
     error::{Error, Result},
@@ -94,8 +94,7 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Catalogue: Send + Sync {
-    /// Starts a change, and returns the id of the robot that is added, changed or deleted. Must not
-    /// block: a store without threads of its own returns [`Pending::blocking`], and callers such as
+    /// Starts a change, and returns its receipt. Must not block: a store without threads of its own returns [`Pending::blocking`], and callers such as
     /// a web server run that elsewhere. Changes of which none waits for the result of another may
     /// take effect in any order. Dropping the [`Pending`] does not cancel a change that has started.
     ///
@@ -108,17 +107,16 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unknown`](crate::Error::Unknown).
     ///
     /// ```
-    /// use robot_core::{Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, ValidDraft};
+    /// use robot_core::{Catalogue, Change, Draft, Error, MemoryCatalogue, Receipt, ValidDraft};
     ///
     /// let catalogue = MemoryCatalogue::new();
     /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
-    /// let id = catalogue.start(Change::Insert(draft)).wait()?;
-    /// let revision = catalogue.get(id)?.ok_or(Error::NotFound(id))?.revision();
-    /// catalogue.start(Change::Delete(id, Some(revision))).wait()?;
+    /// let Receipt { id, revision } = catalogue.start(Change::Insert(draft)).wait()?;
+    /// catalogue.start(Change::Delete(id, revision)).wait()?;
     /// assert!(matches!(catalogue.start(Change::Delete(id, None)).wait(), Err(Error::NotFound(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn start(&self, change: Change) -> Pending<Result<RobotId>>;
+    fn start(&self, change: Change) -> Pending<Result<Receipt>>;
 
     /// Starts to look up the robot with this id. Must not block, as [`start`](Self::start).
     ///
@@ -139,8 +137,8 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>>;
 
-    /// Executes changes together: all of them take effect at one moment, or none does. Returns the
-    /// ids of the robots that were added, changed or deleted, in the order of the changes.
+    /// Executes changes together: all of them take effect at one moment, or none does. Returns a
+    /// receipt for each, in their order.
     ///
     /// Within that moment they take effect in their order: a change can take a name that one before it
     /// releases. Change each robot once. Apply up to some ten thousand changes per call: other writers
@@ -154,15 +152,15 @@ pub trait Catalogue: Send + Sync {
     /// # use robot_core::{Catalogue, CatalogueExt, Change, Draft, MemoryCatalogue, ValidDraft};
     /// let catalogue = MemoryCatalogue::new();
     /// let insert = |name| ValidDraft::new(Draft::new(name, "droid", 1977)).map(Change::Insert);
-    /// let ids = catalogue.apply_all(vec![insert("R2-D2")?, insert("C-3PO")?])?;
-    /// assert_eq!(catalogue.find("C-3PO")?.map(|robot| robot.id()), Some(ids[1]));
+    /// let receipts = catalogue.apply_all(vec![insert("R2-D2")?, insert("C-3PO")?])?;
+    /// assert_eq!(catalogue.find("C-3PO")?.map(|robot| robot.id()), Some(receipts[1].id));
     ///
     /// let result = catalogue.apply_all(vec![insert("BB-8")?, insert("C-3PO")?]);
     /// assert_eq!(result.unwrap_err().to_string(), "The robot name must be unique");
     /// assert_eq!(catalogue.find("BB-8")?, None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>>;
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>>;
 
     /// Stores robots under the ids that they have, all of them or none.
     ///
@@ -281,7 +279,7 @@ macro_rules! forward_catalogue {
     ($type:ty) => {
         #[deny(clippy::missing_trait_methods)]
         impl<C: Catalogue + ?Sized> Catalogue for $type {
-            fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+            fn start(&self, change: Change) -> Pending<Result<Receipt>> {
                 (**self).start(change)
             }
             fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
@@ -293,7 +291,7 @@ macro_rules! forward_catalogue {
             fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
                 (**self).page(request)
             }
-            fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+            fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
                 (**self).apply_all(changes)
             }
             fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -18,6 +18,17 @@ pub(super) trait Dialect: Execute {
     /// any, they are NULL.
     fn merge(removed: &[&str]) -> (String, &'static str);
 
+    /// The SQL of the revision after a change.
+    const NEXT_REVISION: &str = "revision + 1";
+
+    /// Executes a change of one robot, and returns its new revision, if there is such a robot.
+    fn update_returning(
+        &mut self,
+        update: Fragment<'_>,
+    ) -> impl Future<Output = QueryResult<Option<i64>>> + Send {
+        async { Ok(self.numbers(update.sql(" RETURNING revision")).await?.pop()) }
+    }
+
     /// The SQL of a value as a text.
     fn as_text(sql: &str) -> String {
         format!("CAST({sql} AS TEXT)")

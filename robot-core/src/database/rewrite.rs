@@ -182,7 +182,7 @@ pub(super) async fn convert<C: Dialect>(
                 }
             }
             if !changes.is_empty() {
-                converted.push((robot, changes.apply_to(robot)));
+                converted.push((robot, changes.apply_to(robot, robot.revision().next())));
             }
         }
         if let Some(definition) = definition.filter(|_| !is_excluded && !converted.is_empty()) {

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{errors::wrap, fragment::Fragment};
 use crate::{
-    catalogue::{Error, Summary, ValueCount, counted_values},
+    catalogue::{Error, Receipt, Summary, ValueCount, counted_values},
     model::{
         Definition, Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, fold,
     },
@@ -242,9 +242,10 @@ pub(super) fn value_counts(field: Field, groups: Vec<Group>) -> Vec<ValueCount> 
     counted_values(field, counts)
 }
 
-/// The id that a database assigned.
-pub(super) fn assigned(number: i64) -> Result<RobotId, Error> {
-    RobotId::new(number).ok_or_else(|| Error::store("the database assigned an id below 1"))
+/// The receipt of a new robot with the id that a database assigned.
+pub(super) fn assigned(number: i64) -> Result<Receipt, Error> {
+    let id = RobotId::new(number).map(Receipt::added);
+    id.ok_or_else(|| Error::store("the database assigned an id below 1"))
 }
 
 fn stored_id(number: i64) -> QueryResult<RobotId> {

@@ -13,7 +13,7 @@ use super::{
     schema::{COLUMNS, Group, NAMED, ROBOT, assign, assigned, named},
 };
 use crate::{
-    catalogue::{Change, Error, Filter, PageRequest, Result, Room},
+    catalogue::{Change, Error, Filter, PageRequest, Receipt, Result, Room},
     model::{
         Definition, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value, Violation,
         Violations,
@@ -220,7 +220,21 @@ pub(super) async fn update<C: Dialect>(
     changes: &ValidChanges,
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
-    let update = Fragment::new("UPDATE robots SET revision = revision + 1");
+    let update = update_of::<C>(definition, changes, condition);
+    let rows = connection.change(update).await?;
+    if rows == 0 {
+        check_current(connection, definition).await?;
+    }
+    Ok(rows)
+}
+
+/// The statement that changes the robots that meet a condition.
+fn update_of<'a, C: Dialect>(
+    definition: &Definition,
+    changes: &'a ValidChanges,
+    condition: Fragment<'a>,
+) -> Fragment<'a> {
+    let update = Fragment::new(format!("UPDATE robots SET revision = {}", C::NEXT_REVISION));
     let update = assign(update, definition, changes);
     let update = match changes.own(definition) {
         OwnChange::None => update,
@@ -232,12 +246,7 @@ pub(super) async fn update<C: Dialect>(
         }
     };
     let update = update.sql(" WHERE ").then(condition);
-    let update = by_definition::<C>(update, definition).limited();
-    let rows = connection.change(update).await?;
-    if rows == 0 {
-        check_current(connection, definition).await?;
-    }
-    Ok(rows)
+    by_definition::<C>(update, definition).limited()
 }
 
 /// A statement with a condition, which changes rows only if the definition of the database is this one. It holds what it
@@ -285,26 +294,32 @@ pub(super) async fn exists<C: Dialect>(connection: &mut C, id: RobotId) -> Query
     Ok(!connection.numbers(query).await?.is_empty())
 }
 
-/// Executes a change. The inner result is the id of the robot that was added, changed or deleted. After the error of a
-/// unique value, [`rejection`] finds all such values.
+/// Executes a change. After the error of a unique value, [`rejection`] finds all such values.
 pub(super) async fn apply<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     change: &Change,
-) -> QueryResult<Result<RobotId>> {
-    let (id, rows) = match change {
+) -> QueryResult<Result<Receipt>> {
+    let (id, revision) = match change {
         Change::Insert(draft) => {
             let id = connection.insert(definition, &[draft]).await?.pop();
             return Ok(assigned(id.unwrap_or(0)));
         }
-        Change::Update(id, revision, changes) => {
-            let robot = is_robot(*id, *revision);
-            (*id, update(connection, definition, changes, robot).await?)
+        Change::Update(id, expected, changes) => {
+            let update = update_of::<C>(definition, changes, is_robot(*id, *expected));
+            let revision = connection.update_returning(update).await?;
+            if revision.is_none() {
+                check_current(connection, definition).await?;
+            }
+            (*id, revision.map(Revision::new))
         }
-        Change::Delete(id, revision) => (*id, delete(connection, is_robot(*id, *revision)).await?),
+        Change::Delete(id, expected) => {
+            let deleted = delete(connection, is_robot(*id, *expected)).await?;
+            (*id, (deleted > 0).then_some(None))
+        }
     };
-    if rows > 0 {
-        return Ok(Ok(id));
+    if let Some(revision) = revision {
+        return Ok(Ok(Receipt { id, revision }));
     }
     // The statement has decided. This look only finds out why it changed nothing.
     let is_stale = change.expected().is_some() && exists(connection, id).await?;
@@ -320,7 +335,7 @@ pub(super) async fn apply_alone<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     change: &Change,
-) -> QueryResult<Result<RobotId>> {
+) -> QueryResult<Result<Receipt>> {
     match apply(connection, definition, change).await {
         Err(error) if is_taken(&error) => rejection(connection, definition, change, error).await,
         result => result,
@@ -333,7 +348,7 @@ pub(super) async fn rejection<C: Dialect>(
     definition: &Definition,
     change: &Change,
     error: DieselError,
-) -> QueryResult<Result<RobotId>> {
+) -> QueryResult<Result<Receipt>> {
     let violation = taken(&error).filter(|one| *one != Violation::ID_TAKEN);
     let violation = violation.ok_or(error)?;
     if definition.has_only_unique_names() {

@@ -23,7 +23,7 @@ use super::{
     settings::Service,
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending, Receipt},
     model::{
         Definition, Field, Rejection, Revision, Robot, RobotId, ValidChanges, Value, View,
         draft_json,
@@ -249,7 +249,7 @@ fn update(
                 let change = Change::Update(id, Some(robot.revision()), changes.clone());
                 match catalogue.apply(change) {
                     Err(Error::Stale(_)) => Err(Failure::Unavailable),
-                    changed => Ok(changed.map(|_| reply.robot(&changes.apply_to(&robot)))?),
+                    changed => Ok(reply.robot(&changed?.changed_robot(changes, &robot))),
                 }
             });
         }
@@ -264,17 +264,20 @@ fn update(
         move |revision| Change::Update(id, Some(revision), changes.clone())
     };
     let updated = change(call, id, conditions, update);
-    updated.map(move |updated| Ok(reply.robot(&changes.apply_to(&updated?))))
+    updated.map(move |updated| {
+        let (robot, receipt) = updated?;
+        Ok(reply.robot(&receipt.changed_robot(changes, &robot)))
+    })
 }
 
 /// Starts a change of a robot that is read before, and again if another client was faster. Returns the robot
-/// before the change.
+/// before the change, and the receipt.
 fn change(
     call: &Call<'_>,
     id: RobotId,
     conditions: Conditions,
     change: impl Fn(Revision) -> Change + Send + 'static,
-) -> Pending<Result<Robot, Failure>> {
+) -> Pending<Result<(Robot, Receipt), Failure>> {
     let catalogue = Arc::clone(&call.service.catalogue);
     Pending::blocking(move || {
         for _ in 0..ATTEMPTS {
@@ -282,7 +285,7 @@ fn change(
             conditions.permit_change(robot.revision())?;
             match catalogue.apply(change(robot.revision())) {
                 Err(Error::Stale(_)) => {}
-                changed => return Ok(changed.map(|_| robot)?),
+                changed => return Ok((robot, changed?)),
             }
         }
         Err(Failure::Unavailable)

@@ -153,7 +153,9 @@ impl Definition {
         self.revision
     }
 
-    pub(crate) fn with_revision(self, revision: Revision) -> Self {
+    /// The definition with the revision that a store has given to it.
+    #[must_use]
+    pub fn with_revision(self, revision: Revision) -> Self {
         Self { revision, ..self }
     }
 
@@ -211,8 +213,8 @@ impl Definition {
         self.field(Field::NAME.name()).is_none_or(Field::is_unique)
     }
 
-    /// The fields whose values are unique, besides the id.
-    pub(crate) fn unique(&self) -> impl Iterator<Item = Field> + '_ {
+    /// The fields whose values are unique, besides the id: in the order of messages about them.
+    pub fn unique(&self) -> impl Iterator<Item = Field> + '_ {
         let fields = self.in_order_of_messages.iter().copied();
         fields.filter(|field| field.is_unique())
     }

@@ -67,6 +67,24 @@ impl Robot {
         self.revision
     }
 
+    /// A robot as a store has kept it. Its values are not checked: they may violate a rule of a later definition.
+    ///
+    /// ```
+    /// # use robot_core::{Draft, Revision, Robot, RobotId};
+    /// let id = RobotId::new(7).ok_or("not positive")?;
+    /// let robot = Robot::from_stored(id, Revision::FIRST, Draft::new("R2-D2", "toaster", 1977));
+    /// assert_eq!(robot.robot_type(), Some("toaster"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn from_stored(id: RobotId, revision: Revision, values: Draft) -> Self {
+        Self {
+            id,
+            revision,
+            values: ValidDraft::from_stored(values),
+        }
+    }
+
     /// The robot with another revision.
     ///
     /// ```
@@ -90,7 +108,7 @@ impl Robot {
             name,
             ..Draft::default()
         };
-        ValidDraft::from_stored(draft).with_id(id)
+        Self::from_stored(id, Revision::FIRST, draft)
     }
 
     /// The number of bytes of the texts and the own values, about.
@@ -152,10 +170,10 @@ impl ValidDraft {
 }
 
 impl ValidChanges {
-    /// The robot after the changes, with its next revision.
+    /// The robot after the changes, with the revision that a store has given to it.
     #[must_use]
-    pub fn apply_to(self, robot: &Robot) -> Robot {
+    pub fn apply_to(self, robot: &Robot, revision: Revision) -> Robot {
         let changed = self.merge(&robot.values).with_id(robot.id);
-        changed.with_revision(robot.revision.next())
+        changed.with_revision(revision)
     }
 }

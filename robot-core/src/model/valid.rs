@@ -52,7 +52,7 @@ impl From<ValidDraft> for Draft {
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?.with_id(id);
 /// let changes = ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?;
 /// assert_eq!((changes.name(), changes.robot_type(), changes.year()), (None, None, Some(1980)));
-/// let robot = changes.apply_to(&robot);
+/// let robot = changes.apply_to(&robot, robot.revision().next());
 /// assert_eq!((robot.name(), robot.year()), ("R2-D2", Some(1980)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

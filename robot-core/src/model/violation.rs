@@ -204,8 +204,16 @@ impl Violations {
         Self(violations)
     }
 
-    /// Other robots have the values of these fields: at least one, in the contract's order.
-    pub(crate) fn taken(fields: &[Field]) -> Self {
+    /// Other robots have the values of these fields: at least one, in the order of [`Definition::unique`].
+    ///
+    /// ```
+    /// use robot_core::{Field, Violation, Violations};
+    ///
+    /// let taken = Violations::taken(&[Field::NAME]);
+    /// assert!(taken.iter().eq([&Violation::NAME_TAKEN]));
+    /// ```
+    #[must_use]
+    pub fn taken(fields: &[Field]) -> Self {
         let violations = fields.iter().map(|field| Violation::taken(field.name()));
         Self::new(violations.collect())
     }

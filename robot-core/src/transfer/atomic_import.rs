@@ -10,8 +10,8 @@ use super::{
     record::{ReadError, Record},
 };
 use crate::{
-    catalogue::{Catalogue, Change, Error},
-    model::{Field, RobotId},
+    catalogue::{Catalogue, Change, Error, Receipt},
+    model::Field,
 };
 
 /// Imports records into a catalogue, up to [`ATOMIC_LIMIT`], all of them or none. Other callers see all
@@ -103,14 +103,14 @@ fn run<C: Catalogue + ?Sized>(
         }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);
         match apply(catalogue, plan.into_changes()) {
-            Ok(ids) => {
+            Ok(receipts) => {
                 let is_stored = |outcome: &&mut Outcome| {
                     matches!(outcome.result, Ok(Stored::Added | Stored::Replaced))
                 };
                 let stored = outcomes.iter_mut().filter(is_stored);
                 stored
-                    .zip(ids)
-                    .for_each(|(outcome, id)| outcome.id = Some(id));
+                    .zip(receipts)
+                    .for_each(|(outcome, receipt)| outcome.id = Some(receipt.id));
                 return outcomes;
             }
             Err(
@@ -137,7 +137,7 @@ fn of_all_if_store_failed(outcome: Outcome) -> Outcome {
 fn apply<C: Catalogue + ?Sized>(
     catalogue: &C,
     changes: Vec<Change>,
-) -> Result<Vec<RobotId>, Error> {
+) -> Result<Vec<Receipt>, Error> {
     let mut ids = HashSet::new();
     let mut changed = changes.iter().filter_map(Change::id);
     if let Some(id) = changed.find(|id| !ids.insert(*id)) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, Page, PageRequest, Pending,
-    Restoration, Result, Robot, RobotId, ValidDraft,
+    Receipt, Restoration, Result, Robot, RobotId, ValidDraft,
 };
 
 /// A store in which another client adds or renames robots between look-up and write, or that is full.
@@ -65,7 +65,7 @@ impl Racing {
 }
 
 impl Catalogue for Racing {
-    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
         let is_full = self
             .capacity
             .is_some_and(|capacity| self.inner.list().unwrap().len() >= capacity);
@@ -101,7 +101,7 @@ impl Catalogue for Racing {
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.inner.page(request)
     }
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         let mut busy = self.busy.lock().unwrap();
         if *busy > 0 {
             *busy -= 1;

@@ -125,7 +125,8 @@ impl Writers {
                 2 => {
                     let other = definition.validate(draft(-m, None)).unwrap();
                     let changes = vec![Change::Update(id, None, patch), Change::Insert(other)];
-                    catalogue.apply_all(changes)
+                    let receipts = catalogue.apply_all(changes);
+                    receipts.map(|receipts| receipts.iter().map(|receipt| receipt.id).collect())
                 }
                 _ => catalogue.update(id, patch).map(|()| vec![id]),
             };

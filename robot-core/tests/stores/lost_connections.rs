@@ -3,7 +3,7 @@
 use std::{thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Change, Error, OpenOptions, RobotId};
+use robot_core::{CatalogueExt, Change, Error, OpenOptions, Receipt, RobotId};
 
 use crate::{
     backend::server_tests,
@@ -102,7 +102,7 @@ fn lose_batch<S: Server>(
     database: &S,
     lock: &str,
     id: RobotId,
-) -> Vec<robot_core::Result<RobotId>> {
+) -> Vec<robot_core::Result<Receipt>> {
     let options = OpenOptions {
         timeout: Duration::from_secs(60),
         ..OpenOptions::default()

@@ -199,10 +199,10 @@ impl<C: Catalogue> Subject<'_, C> {
             };
             Change::Update(self.id(order), None, ValidChanges::new(year).unwrap())
         });
-        let ids = self.catalogue.apply_all(inserts.chain(updates).collect())?;
-        let added = ids.into_iter().take(added);
+        let receipts = self.catalogue.apply_all(inserts.chain(updates).collect())?;
+        let added = receipts.into_iter().take(added);
         Ok(added
-            .map(|id| self.catalogue.get(id).unwrap().unwrap())
+            .map(|receipt| self.catalogue.get(receipt.id).unwrap().unwrap())
             .collect())
     }
 

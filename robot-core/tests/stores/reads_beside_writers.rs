@@ -133,7 +133,9 @@ fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &Ato
                 let updates = [id, other].map(|id| Change::Update(id, None, changes.clone()));
                 let insert = Change::Insert(definition.validate(new).unwrap());
                 let all = updates.into_iter().chain([insert]).collect();
-                catalogue.apply_all(all).map(|ids| added.push(ids[2]))
+                catalogue
+                    .apply_all(all)
+                    .map(|receipts| added.push(receipts[2].id))
             }
             3 => {
                 let mut parts = Draft::default();

@@ -7,8 +7,8 @@ use std::{
 
 use diesel::connection::SimpleConnection;
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, Pending, Robot, RobotId,
-    ValidDraft, Violation, open,
+    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, Pending, Receipt, Robot,
+    RobotId, ValidDraft, Violation, open,
 };
 
 use crate::{
@@ -233,7 +233,7 @@ pub(crate) fn valid(name: &str) -> ValidDraft {
 pub(crate) fn submit_all(
     catalogue: &dyn Catalogue,
     changes: Vec<Change>,
-) -> Vec<robot_core::Result<RobotId>> {
+) -> Vec<robot_core::Result<Receipt>> {
     let submitted = changes.into_iter().map(|change| catalogue.start(change));
     let submitted: Vec<_> = submitted.collect();
     submitted.into_iter().map(Pending::wait).collect()

@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Cursor, Error, Filter, Page, PageRequest, Pending, Redefinition,
-        Restoration, Result, Summary, ValueCount,
+        Catalogue, Change, Cursor, Error, Filter, Page, PageRequest, Pending, Receipt,
+        Redefinition, Restoration, Result, Summary, ValueCount,
     },
     model::{Definition, Field, Robot, RobotId},
 };
@@ -101,7 +101,7 @@ impl Access {
 }
 
 impl Catalogue for Faulty {
-    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
         let inserts = usize::from(matches!(change, Change::Insert(_)));
         match self.checked(Access::Write(inserts)) {
             Ok(catalogue) => catalogue.start(change),
@@ -120,7 +120,7 @@ impl Catalogue for Faulty {
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.checked(Access::page(request))?.page(request)
     }
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         self.checked(Access::Write(changes.len()))?
             .apply_all(changes)
     }

@@ -29,6 +29,17 @@ fn inserts(names: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Change> {
     changes.collect()
 }
 
+/// The ids of changes that are applied, whose receipts have the revisions of the stored robots.
+fn applied(catalogue: &dyn Catalogue, changes: Vec<Change>) -> Vec<RobotId> {
+    let receipts = ok(catalogue.apply_all(changes));
+    let stored = receipts.iter().map(|receipt| {
+        let revision = get(catalogue, receipt.id).map(|robot| robot.revision());
+        assert_eq!(receipt.revision, revision, "{receipt:?}");
+        receipt.id
+    });
+    stored.collect()
+}
+
 fn rename(name: &str) -> ValidChanges {
     valid(draft(name)).into()
 }
@@ -36,15 +47,18 @@ fn rename(name: &str) -> ValidChanges {
 fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
     let old = ["a", "b", "c", "d", "e"].map(|name| add(catalogue, name).id());
     let [deleted, renamed, changed, deleted_if, last] = old;
-    let ids = ok(catalogue.apply_all(vec![
-        insert("z"),
-        Change::Update(renamed, None, rename("B")),
-        Change::Delete(deleted, None),
-        Change::Update(changed, Some(Revision::FIRST), year(2001)),
-        insert("f"),
-        Change::Delete(deleted_if, Some(Revision::FIRST)),
-        Change::Update(last, None, year(1)),
-    ]));
+    let ids = applied(
+        catalogue,
+        vec![
+            insert("z"),
+            Change::Update(renamed, None, rename("B")),
+            Change::Delete(deleted, None),
+            Change::Update(changed, Some(Revision::FIRST), year(2001)),
+            insert("f"),
+            Change::Delete(deleted_if, Some(Revision::FIRST)),
+            Change::Update(last, None, year(1)),
+        ],
+    );
     assert_eq!(ids.len(), 7);
     assert_eq!(
         [ids[1], ids[2], ids[3], ids[5], ids[6]],
@@ -150,7 +164,7 @@ fn changes_take_names_that_earlier_ones_release(catalogue: &dyn Catalogue) {
         assert_rejected(result, &[Violation::NAME_TAKEN]);
         assert_found(catalogue, "", &["a", "b", "c"]);
     }
-    let ids = ok(catalogue.apply_all(changes.to_vec()));
+    let ids = applied(catalogue, changes.to_vec());
     assert_eq!(ids[..3], [c, a, b]);
     let robots = ok(catalogue.list());
     let robots = robots.iter().map(|robot| (robot.name(), robot.id()));
@@ -159,10 +173,10 @@ fn changes_take_names_that_earlier_ones_release(catalogue: &dyn Catalogue) {
 
 fn many_conditional_changes_are_applied_together(catalogue: &dyn Catalogue) {
     // More than a statement changes.
-    let ids = ok(catalogue.apply_all(inserts((0..1100).map(|n| n.to_string()))));
+    let ids = applied(catalogue, inserts((0..1100).map(|n| n.to_string())));
     let update = |id: &RobotId| Change::Update(*id, Some(Revision::FIRST), year(1));
     let updates: Vec<_> = ids.iter().map(update).collect();
-    assert_eq!(ok(catalogue.apply_all(updates.clone())), ids);
+    assert_eq!(applied(catalogue, updates.clone()), ids);
     let delete = |id: &RobotId| Change::Delete(*id, Some(revision(2)));
     let deletes: Vec<_> = ids.iter().map(delete).collect();
     ok(catalogue.update(ids[1050], year(3)));
@@ -184,7 +198,7 @@ fn many_conditional_changes_are_applied_together(catalogue: &dyn Catalogue) {
 fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
     // More than a statement inserts, and not in the order of the names.
     let names: Vec<_> = (0..1100).rev().map(|n| format!("RX-{n:04}")).collect();
-    let old = ok(catalogue.apply_all(inserts((0..50).map(|n| n.to_string()))));
+    let old = applied(catalogue, inserts((0..50).map(|n| n.to_string())));
     add(catalogue, "RX-0001 b");
     let changes = |failing: Option<&str>| {
         let updates = old.iter().map(|id| Change::Update(*id, None, year(2001)));
@@ -199,7 +213,7 @@ fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
         get(catalogue, old[7]).and_then(|robot| robot.year()),
         Some(1977)
     );
-    let ids = ok(catalogue.apply_all(changes(None)));
+    let ids = applied(catalogue, changes(None));
     assert_eq!(ids[..50], old);
     let added: HashSet<_> = ids[50..].iter().collect();
     assert_eq!(added.len(), names.len());
@@ -217,7 +231,7 @@ fn ids_of_changes_applied_together_are_not_reused(catalogue: &dyn Catalogue) {
     let mut last = None;
     for round in 0..10 {
         let names = ["a", "b"].map(|name| format!("{round} {name}"));
-        let ids = ok(catalogue.apply_all(inserts(&names)));
+        let ids = applied(catalogue, inserts(&names));
         assert!(
             ids.iter().all(|id| Some(*id) > last),
             "{ids:?} after {last:?}"
@@ -261,7 +275,7 @@ fn concurrent_equal_changes_succeed_once(catalogue: &dyn Catalogue) {
 
 fn concurrent_changes_of_the_same_robots_are_serial(catalogue: &dyn Catalogue) {
     const ROUNDS: i64 = 10;
-    let ids = ok(catalogue.apply_all(inserts(["a", "b", "c", "d", "e"])));
+    let ids = applied(catalogue, inserts(["a", "b", "c", "d", "e"]));
     at_once(4, |thread| {
         let mut order = ids.clone();
         order.rotate_left(thread);

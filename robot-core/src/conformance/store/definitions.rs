@@ -329,7 +329,7 @@ fn changes_are_checked_by_the_present_definition(catalogue: &dyn Catalogue) {
     let stored = changes().map(|change| ok(catalogue.apply(change)));
     assert_own(
         catalogue,
-        &ok(catalogue.get(stored[0])).unwrap_or(robot),
+        &ok(catalogue.get(stored[0].id)).unwrap_or(robot),
         r#"{"n": 2}"#,
     );
 }

@@ -8,8 +8,8 @@ use std::{
 use super::{faulty_store::Fault, ok, restore, valid};
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Redefinition,
-        Restoration, Result,
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Receipt,
+        Redefinition, Restoration, Result,
     },
     memory::MemoryCatalogue,
     model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation},
@@ -42,10 +42,10 @@ fn altered(changes: &ValidChanges, alter: impl FnOnce(&mut Draft)) -> ValidChang
 fn updating(
     store: &MemoryCatalogue,
     change: Change,
-    update: impl FnOnce(RobotId, ValidChanges) -> Result<()>,
-) -> Result<RobotId> {
+    update: impl FnOnce(RobotId, ValidChanges) -> Result<Receipt>,
+) -> Result<Receipt> {
     match change {
-        Change::Update(id, None, changes) => update(id, changes).map(|()| id),
+        Change::Update(id, None, changes) => update(id, changes),
         other => store.apply(other),
     }
 }
@@ -54,8 +54,8 @@ fn updating(
 fn inserting(
     store: &MemoryCatalogue,
     change: Change,
-    insert: impl FnOnce(ValidDraft) -> Result<RobotId>,
-) -> Result<RobotId> {
+    insert: impl FnOnce(ValidDraft) -> Result<Receipt>,
+) -> Result<Receipt> {
     match change {
         Change::Insert(draft) => insert(draft),
         other => store.apply(other),
@@ -63,7 +63,7 @@ fn inserting(
 }
 
 /// Gives a new robot the id after the greatest that exists.
-fn reuse_id(store: &MemoryCatalogue, change: Change) -> Result<RobotId> {
+fn reuse_id(store: &MemoryCatalogue, change: Change) -> Result<Receipt> {
     inserting(store, change, |draft| {
         let newest = store.list()?.iter().map(|robot| robot.id().get()).max();
         let id = super::id(newest.unwrap_or(0) + 1);
@@ -71,7 +71,7 @@ fn reuse_id(store: &MemoryCatalogue, change: Change) -> Result<RobotId> {
         if store.find(draft.name())?.is_some() {
             return Err(Violation::NAME_TAKEN.into());
         }
-        restore(store, &[draft.with_id(id)], None).map(|()| id)
+        restore(store, &[draft.with_id(id)], None).map(|()| Receipt::added(id))
     })
 }
 
@@ -122,7 +122,8 @@ const CHANGES: &[Seeded] = &[
                 Err(Error::Rejected(_)) => {
                     let other = name.and_then(|name| ok(store.find(&name)));
                     let id = id.or(other.map(|robot| robot.id()));
-                    id.ok_or_else(|| Error::store("no robot"))
+                    let id = id.ok_or_else(|| Error::store("no robot"))?;
+                    Ok(Receipt::added(id))
                 }
                 result => result,
             }
@@ -135,7 +136,7 @@ const CHANGES: &[Seeded] = &[
     // Changes of missing robots succeed.
     (
         Fault::Change(|store, change| match store.apply(change) {
-            Err(Error::NotFound(id)) => Ok(id),
+            Err(Error::NotFound(id)) => Ok(Receipt::added(id)),
             result => result,
         }),
         "change_of_missing_robot_is_not_found deleted_robot_is_not_found \
@@ -159,10 +160,8 @@ const CHANGES: &[Seeded] = &[
         Fault::Change(|store, change| {
             updating(store, change, |id, changes| {
                 let other = Some("mechanical".to_owned());
-                store.update(
-                    id,
-                    altered(&changes, |draft| draft.robot_type = other.map(Into::into)),
-                )
+                let changes = altered(&changes, |draft| draft.robot_type = other.map(Into::into));
+                store.apply(Change::Update(id, None, changes))
             })
         }),
         "replace_sets_all_members patch_changes_only_given_members",
@@ -171,12 +170,12 @@ const CHANGES: &[Seeded] = &[
     (
         Fault::Change(|store, change| {
             let before = change.id().and_then(|id| ok(store.get(id)));
-            let id = store.apply(change)?;
-            if let (Some(before), Some(after)) = (before, store.get(id)?) {
-                store.delete(id)?;
+            let receipt = store.apply(change)?;
+            if let (Some(before), Some(after)) = (before, store.get(receipt.id)?) {
+                store.delete(receipt.id)?;
                 restore(store, &[after.with_revision(before.revision())], None)?;
             }
-            Ok(id)
+            Ok(receipt)
         }),
         "every_change_increases_the_revision",
     ),
@@ -193,11 +192,11 @@ const CHANGES: &[Seeded] = &[
     // Changes are applied one by one.
     (
         Fault::ApplyAll(|store, changes| {
-            let apply = |change| {
+            let apply_late = |change| {
                 thread::sleep(GAP);
                 store.apply(change)
             };
-            changes.into_iter().map(apply).collect()
+            changes.into_iter().map(apply_late).collect()
         }),
         "failing_change_prevents_all many_changes_are_applied_together \
          many_conditional_changes_are_applied_together \
@@ -214,10 +213,10 @@ const CHANGES: &[Seeded] = &[
     // Ids of changes are sorted, and one is needed.
     (
         Fault::ApplyAll(|store, changes| {
-            let mut ids = store.apply_all(changes)?;
-            ids.sort();
-            ids.first().ok_or_else(|| Error::store("no change"))?;
-            Ok(ids)
+            let mut receipts = store.apply_all(changes)?;
+            receipts.sort_by_key(|receipt| receipt.id);
+            receipts.first().ok_or_else(|| Error::store("no change"))?;
+            Ok(receipts)
         }),
         "changes_of_all_kinds_are_applied_together no_changes_are_applied \
          changes_take_names_that_earlier_ones_release",
@@ -228,8 +227,8 @@ const CHANGES: &[Seeded] = &[
             updating(store, change, |id, changes| {
                 let read = store.get(id)?.ok_or(Error::NotFound(id))?;
                 thread::sleep(GAP);
-                let whole = Draft::from(changes.apply_to(&read));
-                store.update(id, valid(whole).into())
+                let whole = Draft::from(changes.apply_to(&read, read.revision()));
+                store.apply(Change::Update(id, None, valid(whole).into()))
             })
         }),
         "concurrent_patches_of_different_members_are_kept \
@@ -241,7 +240,7 @@ const CHANGES: &[Seeded] = &[
             updating(store, change, |id, changes| {
                 store.update(id, altered(&changes, |draft| draft.year = None))?;
                 thread::sleep(GAP);
-                store.update(id, changes)
+                store.apply(Change::Update(id, None, changes))
             })
         }),
         "reader_never_sees_a_partial_update",

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Filter, Page, PageRequest, Pending, Redefinition,
+        Catalogue, CatalogueExt, Change, Filter, Page, PageRequest, Pending, Receipt, Redefinition,
         Restoration, Result, Summary,
     },
     memory::MemoryCatalogue,
@@ -17,10 +17,10 @@ use crate::{
 pub(super) enum Fault {
     None,
     /// Executes a change.
-    Change(fn(&MemoryCatalogue, Change) -> Result<RobotId>),
+    Change(fn(&MemoryCatalogue, Change) -> Result<Receipt>),
     /// A change starts when its result is awaited.
     LateChange,
-    ApplyAll(fn(&MemoryCatalogue, Vec<Change>) -> Result<Vec<RobotId>>),
+    ApplyAll(fn(&MemoryCatalogue, Vec<Change>) -> Result<Vec<Receipt>>),
     Get(fn(&MemoryCatalogue, RobotId) -> Option<Robot>),
     Find(fn(&MemoryCatalogue, &str) -> Option<Robot>),
     Page(fn(&MemoryCatalogue, PageRequest<'_>) -> Result<Page<Robot>>),
@@ -67,7 +67,7 @@ impl FaultyStore {
 }
 
 impl Catalogue for FaultyStore {
-    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
         match self.fault {
             Fault::Change(apply) => Pending::ready(apply(&self.store, change)),
             Fault::LateChange => {
@@ -103,7 +103,7 @@ impl Catalogue for FaultyStore {
         }
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         match self.fault {
             Fault::ApplyAll(apply) => apply(&self.store, changes),
             _ => self.store.apply_all(changes),

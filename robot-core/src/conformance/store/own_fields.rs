@@ -288,18 +288,18 @@ fn searches_find_own_values_after_every_change(catalogue: &dyn Catalogue) {
         let valid = catalogue.definition().validate(draft);
         Change::Insert(valid.unwrap_or_else(|rejection| panic!("{rejection}")))
     };
-    let ids = ok(catalogue.apply_all((0..300).map(insert).collect()));
+    let receipts = ok(catalogue.apply_all((0..300).map(insert).collect()));
     assert_eq!((found("acme"), found("unit 7 unit")), (0, 57));
     define(catalogue, &document(true));
     assert_eq!(found("acme 29 unit"), 13);
     let added = ok(catalogue.add(with("late", r#"{"maker": "Acme"}"#)));
     assert_eq!(found("ACME"), 301);
     // A rename keeps the own texts, also of a robot that is not in the index.
-    for id in [added.id(), ids[0]] {
+    for id in [added.id(), receipts[0].id] {
         ok(catalogue.patch(id, part(&format!(r#"{{"name": "renamed {id}"}}"#))));
     }
     assert_eq!((found("acme"), found("renamed acme")), (301, 2));
-    ok(catalogue.patch(ids[1], part(r#"{"maker": "other"}"#)));
+    ok(catalogue.patch(receipts[1].id, part(r#"{"maker": "other"}"#)));
     assert_eq!((found("acme"), found("OTHER")), (300, 1));
     define(catalogue, &document(false));
     assert_eq!((found("acme"), found("renamed")), (0, 2));

@@ -17,7 +17,7 @@ use super::{
     kind::Kind,
 };
 use crate::{
-    catalogue::{Change, Error, Filter, Result, Room},
+    catalogue::{Change, Error, Filter, Receipt, Result, Room},
     database::{
         conditions::{conditions, has_id_of},
         define::KnownDefinition,
@@ -54,7 +54,7 @@ impl Changes {
 
 impl<B: Backend> Work<B> for Changes {
     type Item = Change;
-    type Output = RobotId;
+    type Output = Receipt;
 
     const QUEUE: &'static str = "changes";
 
@@ -69,7 +69,7 @@ impl<B: Backend> Work<B> for Changes {
         connection: &mut Connection<B>,
         changes: &[&Change],
         kind: Kind,
-    ) -> QueryResult<Vec<Result<RobotId>>> {
+    ) -> QueryResult<Vec<Result<Receipt>>> {
         let deadline = Instant::now() + kind.statement_limit(self.timeout);
         for _ in 0..DEFINITION_ATTEMPTS {
             let definition = self.definition.get();
@@ -89,7 +89,7 @@ impl<B: Backend> Work<B> for Changes {
 type Placed<'a> = (usize, &'a Change);
 
 /// The results of changes, by their places.
-type Results = BTreeMap<usize, Result<RobotId>>;
+type Results = BTreeMap<usize, Result<Receipt>>;
 
 /// Fails if a change has failed, and the others are to be applied only together with it.
 fn check_results(results: &Results, kind: Kind) -> QueryResult<()> {
@@ -100,7 +100,7 @@ fn check_results(results: &Results, kind: Kind) -> QueryResult<()> {
 }
 
 /// Adds the results of some changes.
-fn add(results: &mut Results, part: &[Placed<'_>], stored: Vec<Result<RobotId>>) {
+fn add(results: &mut Results, part: &[Placed<'_>], stored: Vec<Result<Receipt>>) {
     results.extend(part.iter().map(|(place, _)| *place).zip(stored));
 }
 
@@ -110,7 +110,7 @@ async fn execute<B: Backend>(
     changes: &[&Change],
     kind: Kind,
     deadline: Instant,
-) -> QueryResult<Vec<Result<RobotId>>> {
+) -> QueryResult<Vec<Result<Receipt>>> {
     let mut results = Results::new();
     let mut checked = Vec::with_capacity(changes.len());
     for (place, change) in changes.iter().enumerate() {
@@ -293,7 +293,7 @@ async fn store<B: Backend>(
     definition: &Definition,
     part: &[Placed<'_>],
     robots: &HashMap<RobotId, Robot>,
-) -> QueryResult<Vec<Result<RobotId>>> {
+) -> QueryResult<Vec<Result<Receipt>>> {
     let ids: Vec<_> = part.iter().filter_map(|(_, change)| change.id()).collect();
     let have_ids = has_id_of(&ids.iter().map(|id| id.get()).collect::<Vec<_>>());
     match part {
@@ -323,7 +323,12 @@ async fn store<B: Backend>(
         }
         _ => _ = statements::delete(connection, have_ids).await?,
     }
-    Ok(ids.into_iter().map(Ok).collect())
+    let receipts = part.iter().zip(ids).map(|((_, change), id)| {
+        let changed = matches!(change, Change::Update(..)).then(|| robots.get(&id));
+        let revision = changed.flatten().map(|robot| robot.revision().next());
+        Ok(Receipt { id, revision })
+    });
+    Ok(receipts.collect())
 }
 
 #[cfg(test)]
@@ -355,7 +360,7 @@ mod tests {
     async fn execute<B: Backend>(
         connection: &mut Connection<B>,
         batch: &[Change],
-    ) -> Vec<Result<RobotId>> {
+    ) -> Vec<Result<Receipt>> {
         // Locks are awaited for seconds.
         let changes = Changes {
             timeout: Duration::from_secs(60),
@@ -372,7 +377,7 @@ mod tests {
     ) -> [RobotId; N] {
         let inserts = names.map(|name| Change::Insert(valid(name)));
         let added = execute(connection, &inserts).await;
-        let ids: Vec<_> = added.into_iter().map(Result::unwrap).collect();
+        let ids: Vec<_> = added.into_iter().map(|added| added.unwrap().id).collect();
         ids[..].try_into().unwrap()
     }
 
@@ -417,7 +422,8 @@ mod tests {
             .collect();
         let added = execute(&mut connection, &inserts).await;
         assert!((0..39).all(|place| added[place].is_err() == is_taken(place)));
-        let ids: Vec<_> = added.into_iter().filter_map(Result::ok).collect();
+        let ids = added.into_iter().filter_map(Result::ok);
+        let ids: Vec<_> = ids.map(|receipt| receipt.id).collect();
         assert!(ids.is_sorted());
         // Each has a new name, but for some.
         let renames = ids.iter().enumerate().map(|(place, id)| {
@@ -442,7 +448,7 @@ mod tests {
         ];
         let results = execute(&mut connection, &batch).await;
         assert!(matches!(results[0], Err(Error::Rejected(_))));
-        assert_eq!(*results[1].as_ref().unwrap(), a);
+        assert_eq!(results[1].as_ref().unwrap().id, a);
     }
 
     #[cfg(feature = "postgres")]

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
+        Catalogue, Change, Filter, OpenError, OpenOptions, Page, PageRequest, Pending, Receipt,
         Redefinition, Restoration, Result, Summary, ValueCount, redact,
     },
     database::{
@@ -200,7 +200,7 @@ impl<B: Backend> Drop for ServerStore<B> {
 }
 
 impl<B: Backend> Catalogue for ServerStore<B> {
-    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
         self.changes.submit(change)
     }
 
@@ -266,7 +266,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         Ok(self.definition())
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }

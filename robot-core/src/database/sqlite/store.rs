@@ -1,6 +1,6 @@
 //! The catalogue in an SQLite file.
 
-use std::{mem, sync::Arc, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use ::metrics::gauge;
 use diesel::Connection;
@@ -9,16 +9,15 @@ use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
     search,
     statements::has_work,
-    write::{Ids, Work, Writer},
+    write::{Work, Writer},
 };
 use crate::{
     catalogue::{
         Catalogue, Change, Error, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
-        Preparation, Redefinition, Restoration, Result, Scheme, Summary, ValueCount,
+        Preparation, Receipt, Redefinition, Restoration, Result, Scheme, Summary, ValueCount,
     },
     database::{
         define::KnownDefinition,
-        locks::lock,
         migrations,
         refresher::Refresher,
         schema::{Group, summary, total, value_counts},
@@ -165,7 +164,7 @@ impl SqliteCatalogue {
     }
 
     /// Queues work, unless the file is read-only.
-    fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
+    fn submit(&self, work: Work) -> Pending<Result<Vec<Receipt>>> {
         match &self.writer {
             Some(writer) => writer.submit(work),
             None => Pending::ready(Err(Error::read_only(read_only(&self.file)))),
@@ -183,8 +182,9 @@ impl SqliteCatalogue {
 }
 
 impl Catalogue for SqliteCatalogue {
-    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
-        self.submit(Work::Change(change))
+    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
+        let receipts = self.submit(Work::Change(change));
+        receipts.map(|receipts| receipts?.pop().ok_or_else(|| Error::unknown("no receipt")))
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
@@ -243,14 +243,11 @@ impl Catalogue for SqliteCatalogue {
         Ok(self.definition.get())
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let ids = Ids::default();
-        self.submit(Work::All(changes, Arc::clone(&ids))).wait()?;
-        let mut ids = lock(&ids);
-        Ok(mem::take(&mut *ids))
+        self.submit(Work::All(changes)).wait()
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

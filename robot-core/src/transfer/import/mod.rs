@@ -21,7 +21,7 @@ use super::{
     record::{ReadError, Record, Values},
 };
 use crate::{
-    catalogue::{Catalogue, Change, Error, Pending, Result as StoreResult},
+    catalogue::{Catalogue, Change, Error, Pending, Receipt, Result as StoreResult},
     model::{Definition, Field, Messages, Rejection, Robot, RobotId, Rule, Value, Violation},
 };
 
@@ -203,7 +203,7 @@ enum Step {
 
 /// A write in flight.
 struct Write {
-    outcome: Pending<StoreResult<RobotId>>,
+    outcome: Pending<StoreResult<Receipt>>,
     /// The result if it succeeds.
     stored: Stored,
     /// The hashes of its unique values, and of those that it replaces.
@@ -455,7 +455,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             Step::Started(write) => write,
         };
         write.names.iter().for_each(|hash| self.names.remove(*hash));
-        let id = write.outcome.wait()?;
+        let id = write.outcome.wait()?.id;
         Ok((write.stored, Some(id)))
     }
 

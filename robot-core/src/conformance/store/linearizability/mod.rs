@@ -201,13 +201,13 @@ fn outcome(history: &History, used: &mut HashSet<RobotId>) -> Result<Vec<Robot>,
 mod tests {
     use super::*;
     use crate::{
-        catalogue::{Change, Error, Result},
+        catalogue::{Change, Error, Receipt, Result},
         conformance::store::faulty_store::{Fault, FaultyStore},
         memory::MemoryCatalogue,
     };
 
     /// No fault: some changes fail, and of some of these the outcome is unknown.
-    fn apply_perhaps(store: &MemoryCatalogue, change: Change) -> Result<RobotId> {
+    fn apply_perhaps(store: &MemoryCatalogue, change: Change) -> Result<Receipt> {
         let year = match &change {
             Change::Insert(draft) => draft.year(),
             Change::Update(_, None, changes) => changes.year(),
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn failure_reports_seed_and_history() {
         let ignore = Fault::Change(|store, change| match change {
-            Change::Update(id, None, _) => Ok(id),
+            Change::Update(id, None, _) => Ok(Receipt { id, revision: None }),
             other => store.apply(other),
         });
         let failure = run(&FaultyStore::new(ignore), &ONE_ROBOT).unwrap_err();

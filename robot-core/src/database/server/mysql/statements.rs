@@ -40,6 +40,20 @@ impl Dialect for AsyncMysqlConnection {
         (format!("nullif(json_merge_patch({own}, "), "), '{}')")
     }
 
+    const NEXT_REVISION: &str = "last_insert_id(revision + 1)";
+
+    async fn update_returning(&mut self, update: Fragment<'_>) -> QueryResult<Option<i64>> {
+        if self.change(update).await? == 0 {
+            return Ok(None);
+        }
+        let revision = Fragment::new("SELECT CAST(last_insert_id() AS SIGNED)");
+        let revisions = self.numbers(revision).await;
+        // Without a transaction, the change is committed.
+        Ok(revisions
+            .map_err(|error| wrap(Error::unknown(error)))?
+            .pop())
+    }
+
     /// Values that are counted are texts.
     fn as_text(sql: &str) -> String {
         sql.to_owned()

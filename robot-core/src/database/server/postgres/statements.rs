@@ -237,9 +237,10 @@ pub(super) async fn update_all(
         /// Whether `own` is a patch of the present values, or replaces them.
         merges: Option<bool>,
     }
-    let changed = updates
-        .iter()
-        .map(|(robot, changes)| (*changes).clone().apply_to(robot));
+    let changed = updates.iter().map(|(robot, changes)| {
+        let revision = robot.revision().next();
+        (*changes).clone().apply_to(robot, revision)
+    });
     let changed: Vec<_> = changed.collect();
     let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
         let (merges, own) = match changes.own(definition) {

@@ -6,4 +6,4 @@ mod queue;
 mod session;
 mod writer;
 
-pub(crate) use writer::{Ids, Work, Writer};
+pub(crate) use writer::{Work, Writer};

@@ -7,7 +7,7 @@
 use std::{
     borrow::Cow,
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, Mutex},
+    sync::Arc,
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -23,11 +23,10 @@ use crate::database::sqlite::{
     statements::{index_names, insert_free},
 };
 use crate::{
-    catalogue::{Change, Error, OpenError, Pending, Redefinition, Restoration, Result},
+    catalogue::{Change, Error, OpenError, Pending, Receipt, Redefinition, Restoration, Result},
     database::{
         define::{self, KnownDefinition},
         errors::wrap,
-        locks::lock,
         measuring::{QueueMetrics, count_commit},
         restore::restore,
         rewrite,
@@ -35,7 +34,7 @@ use crate::{
         statements::{apply_alone, now},
     },
     metrics::SQLITE_COMMIT_START,
-    model::{Definition, RobotId, ValidDraft, Violations},
+    model::{Definition, ValidDraft, Violations},
 };
 
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
@@ -69,7 +68,7 @@ impl Writer {
 
     /// Queues work. The result is available when the work is committed; it is an error if the
     /// queue is full.
-    pub(crate) fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
+    pub(crate) fn submit(&self, work: Work) -> Pending<Result<Vec<Receipt>>> {
         let (sender, receiver) = oneshot::channel();
         let write = Write {
             work,
@@ -103,23 +102,20 @@ fn lost() -> Error {
 /// What is to be written.
 pub(crate) enum Work {
     Change(Change),
-    /// All changes or none of them, and where their ids are returned.
-    All(Vec<Change>, Ids),
+    /// All changes or none of them.
+    All(Vec<Change>),
     Restore(Restoration),
     Define(Box<Redefinition>),
     /// Nothing but what each commit does: see [`index_names`] and [`rewrite::step`].
     Index,
 }
 
-/// Ids that the writer thread returns beside the result.
-pub(crate) type Ids = Arc<Mutex<Vec<RobotId>>>;
-
 /// Work in the queue or in a batch.
 struct Write {
     work: Work,
     /// The result of its statements, once they ran.
-    result: Option<Result<RobotId>>,
-    sender: oneshot::Sender<Result<RobotId>>,
+    result: Option<Result<Vec<Receipt>>>,
+    sender: oneshot::Sender<Result<Vec<Receipt>>>,
     submitted: Instant,
 }
 
@@ -132,18 +128,18 @@ impl Write {
         definition: &Definition,
     ) -> QueryResult<()> {
         let result = match &self.work {
-            Work::Change(change) => now(apply_alone(connection, definition, change)),
-            Work::All(changes, ids) => in_savepoint(connection, |connection| {
-                *lock(ids) = apply_all(connection, definition, changes)?;
-                Ok(())
+            Work::Change(change) => now(apply_alone(connection, definition, change))
+                .map(|result| result.map(|receipt| vec![receipt])),
+            Work::All(changes) => in_savepoint(connection, |connection| {
+                apply_all(connection, definition, changes)
             }),
             Work::Restore(restoration) => in_savepoint(connection, |connection| {
-                now(restore(connection, definition, restoration))
+                now(restore(connection, definition, restoration)).map(|()| Vec::new())
             }),
             Work::Define(redefinition) => in_savepoint(connection, |connection| {
-                now(define::define(connection, redefinition)).map(drop)
+                now(define::define(connection, redefinition)).map(|_| Vec::new())
             }),
-            Work::Index => Ok(Ok(RobotId::LEAST)),
+            Work::Index => Ok(Ok(Vec::new())),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -181,20 +177,20 @@ impl Write {
     }
 }
 
-/// Runs statements that all take effect, or leave the transaction as it was. The id in the result has no
-/// meaning.
+/// Runs statements that all take effect, or leave the transaction as it was.
 fn in_savepoint(
     connection: &mut SqliteConnection,
-    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<()>,
-) -> QueryResult<Result<RobotId>> {
+    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<Vec<Receipt>>,
+) -> QueryResult<Result<Vec<Receipt>>> {
     connection.batch_execute("SAVEPOINT work")?;
-    if let Err(error) = statements(connection) {
+    let result = statements(connection);
+    if result.is_err() {
         // Fails if the whole transaction was rolled back, which `Write::run` detects.
         let _ = connection.batch_execute("ROLLBACK TO SAVEPOINT work; RELEASE SAVEPOINT work");
-        return Err(error);
+    } else {
+        connection.batch_execute("RELEASE SAVEPOINT work")?;
     }
-    connection.batch_execute("RELEASE SAVEPOINT work")?;
-    Ok(Ok(RobotId::LEAST))
+    result.map(Ok)
 }
 
 /// Applies changes: the inserts by one statement, then the others one by one. The error is that of one
@@ -203,7 +199,7 @@ fn apply_all(
     connection: &mut SqliteConnection,
     definition: &Definition,
     changes: &[Change],
-) -> QueryResult<Vec<RobotId>> {
+) -> QueryResult<Vec<Receipt>> {
     let changes = changes.iter().map(|change| change.check_again(definition));
     let changes: Result<Vec<_>, Violations> = changes.collect();
     let changes = changes.map_err(|violations| wrap(violations.into()))?;
@@ -245,7 +241,7 @@ fn run_group(
     let mut inserted = inserted.into_iter();
     for write in writes.iter_mut().filter(|write| write.result.is_none()) {
         match inserted.next().flatten() {
-            Some(number) => write.result = Some(assigned(number)),
+            Some(number) => write.result = Some(assigned(number).map(|receipt| vec![receipt])),
             None => write.run(connection, definition)?,
         }
     }
