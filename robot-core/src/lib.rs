@@ -114,7 +114,7 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckReport, Comparison, Condition, Cursor, DefinitionConflict, EarlierVersion, Error,
+    CheckReport, Comparison, Condition, Count, Cursor, DefinitionConflict, EarlierVersion, Error,
     FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages,
     ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation, Receipt,
     Redefinition, Restoration, Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,

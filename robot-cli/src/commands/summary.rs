@@ -1,7 +1,7 @@
 //! `summary`: the numbers of robots by type and decade, or by the values of a field.
 
 use clap::Args;
-use robot_core::{Field, SummaryGroup};
+use robot_core::{CatalogueExt, Field, SummaryGroup};
 use serde_json::json;
 
 use crate::{

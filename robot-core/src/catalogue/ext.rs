@@ -11,6 +11,7 @@ use super::{
     pages::Pages,
     pending::Pending,
     store::Catalogue,
+    summary::{Summary, ValueCount, counted_values},
 };
 use crate::model::{
     Definition, Draft, Field, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
@@ -27,7 +28,7 @@ pub trait CatalogueExt: Catalogue {
     /// may have values that were choices before.
     ///
     /// # Errors
-    /// As [`Catalogue::count`].
+    /// As [`count`](Self::count).
     ///
     /// ```
     /// use robot_core::{CatalogueExt, Field, Filter, MemoryCatalogue};
@@ -51,6 +52,43 @@ pub trait CatalogueExt: Catalogue {
             }
         }
         Ok(None)
+    }
+
+    /// The number of robots that meet a filter.
+    ///
+    /// # Errors
+    /// As [`Catalogue::counts`].
+    ///
+    /// ```
+    /// # use robot_core::{CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// assert_eq!(catalogue.count(&Filter::all().at_least(Field::YEAR, 1978))?, 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        let counts = self.counts(filter, &[])?;
+        Ok(counts.iter().map(|one| one.count).sum())
+    }
+
+    /// The numbers of robots that meet a filter, by type and decade.
+    ///
+    /// # Errors
+    /// As [`Catalogue::counts`].
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        let counts = self.counts(filter, &[Field::TYPE, Field::YEAR])?;
+        Ok(Summary::of(counts))
+    }
+
+    /// The numbers of robots that meet a filter, by the values of a field, of dates by their years. The least
+    /// value is first, and robots without a value are last.
+    ///
+    /// # Errors
+    /// As [`Catalogue::counts`].
+    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+        let counts = self.counts(filter, &[field])?.into_iter();
+        let counts = counts.map(|mut one| (one.values.pop().flatten(), one.count));
+        Ok(counted_values(field, counts))
     }
 
     /// Adds a robot: checks every rule, then stores it.

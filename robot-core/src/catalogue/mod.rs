@@ -55,6 +55,5 @@ pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
-pub(crate) use summary::counted_values;
-pub use summary::{Summary, SummaryGroup, ValueCount};
+pub use summary::{Count, Summary, SummaryGroup, ValueCount};
 pub use url::redact;

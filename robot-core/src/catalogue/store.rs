@@ -11,11 +11,11 @@ use super::{
     page::{Page, PageRequest},
     pending::Pending,
     restoration::Restoration,
-    summary::{Summary, ValueCount, counted_values},
+    summary::Count,
 };
 use crate::{
     files::StoreFiles,
-    model::{Definition, Field, Robot, RobotId, Value},
+    model::{Definition, Field, Robot, RobotId},
 };
 
 /// A collection of robots, as a store implements it.
@@ -204,7 +204,8 @@ pub trait Catalogue: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// The number of robots that meet a filter. The default is that of the [`summary`](Self::summary).
+    /// The numbers of robots that meet a filter, by their values of these fields: in any order, and equal values may come
+    /// several times. Without fields, it is the number of all of them. The default reads the robots, all at once.
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
@@ -213,35 +214,13 @@ pub trait Catalogue: Send + Sync {
     /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// assert_eq!(catalogue.count(&Filter::all().at_least(Field::YEAR, 1978))?, 0);
+    /// let counts = catalogue.counts(&Filter::all(), &[Field::TYPE])?;
+    /// assert_eq!((&counts[0].values, counts[0].count), (&vec![Some("droid".into())], 1));
     /// # Ok::<(), Error>(())
     /// ```
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        Ok(self.summary(filter)?.count)
-    }
-
-    /// The numbers of robots that meet a filter, by type and decade. The default reads
-    /// them, all at once.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
+    fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
         let robots = self.page(PageRequest::new(filter, &Cursor::default()))?;
-        Ok(Summary::of(&robots.items))
-    }
-
-    /// The numbers of robots that meet a filter, by the values of a field, of dates by their years. The least
-    /// value is first, and robots without a value are last. The default reads them, all at once.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let robots = self.page(PageRequest::new(filter, &Cursor::default()))?;
-        let counts = robots
-            .items
-            .iter()
-            .map(|robot| (robot.value_of(field).map(Value::into_owned), 1));
-        Ok(counted_values(field, counts))
+        Ok(Count::of(&robots.items, by))
     }
 
     /// The definition of the catalogue, which the methods of [`CatalogueExt`](crate::CatalogueExt) check
@@ -303,14 +282,8 @@ macro_rules! forward_catalogue {
             fn foreign_columns(&self) -> Result<Vec<String>> {
                 (**self).foreign_columns()
             }
-            fn count(&self, filter: &Filter) -> Result<u64> {
-                (**self).count(filter)
-            }
-            fn summary(&self, filter: &Filter) -> Result<Summary> {
-                (**self).summary(filter)
-            }
-            fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-                (**self).value_counts(filter, field)
+            fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
+                (**self).counts(filter, by)
             }
             fn definition(&self) -> Arc<Definition> {
                 (**self).definition()

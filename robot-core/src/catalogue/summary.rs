@@ -46,6 +46,31 @@ pub struct SummaryGroup {
     pub count: u64,
 }
 
+/// The number of robots that have the same values of some fields.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Count {
+    /// The values, in the order of the fields; `None` is no value.
+    pub values: Vec<Option<Value<'static>>>,
+    /// The number of robots.
+    pub count: u64,
+}
+
+impl Count {
+    /// The numbers of these robots.
+    pub(crate) fn of(robots: &[Robot], by: &[Field]) -> Vec<Self> {
+        if by.is_empty() {
+            let (values, count) = (Vec::new(), robots.len() as u64);
+            return vec![Self { values, count }];
+        }
+        let value = |robot: &Robot, field: &Field| robot.value_of(*field).map(Value::into_owned);
+        let counts = robots.iter().map(|robot| Self {
+            values: by.iter().map(|field| value(robot, field)).collect(),
+            count: 1,
+        });
+        counts.collect()
+    }
+}
+
 impl Summary {
     /// The summary of numbers of robots by type and year, in any order.
     pub fn new<T: Ord + Into<String>>(
@@ -71,10 +96,18 @@ impl Summary {
         }
     }
 
-    /// The summary of these robots.
-    pub(crate) fn of<'a>(robots: impl IntoIterator<Item = &'a Robot>) -> Self {
-        let robots = robots.into_iter();
-        Self::new(robots.map(|robot| (robot.robot_type(), robot.year(), 1)))
+    /// The summary of counts by type and year.
+    pub(crate) fn of(counts: Vec<Count>) -> Self {
+        Self::new(counts.into_iter().map(|Count { values, count }| {
+            let (mut robot_type, mut year) = (None, None);
+            for value in values.into_iter().flatten() {
+                match value {
+                    Value::Integer(number) => year = Some(number),
+                    value => robot_type = Some(value.to_string()),
+                }
+            }
+            (robot_type, year, count)
+        }))
     }
 }
 

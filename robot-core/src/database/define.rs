@@ -15,8 +15,7 @@ use super::{
     fragment::{Fragment, json},
     index::Index,
     rewrite::{self, has_value},
-    schema::total,
-    statements::{Grouping, count, ids, other_definition},
+    statements::{counts, ids, other_definition},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition},
@@ -145,7 +144,8 @@ pub(super) async fn check_conflict<C: Dialect>(
         }
     };
     let excluding = Some(condition.clone());
-    let robots = total(count(connection, &Filter::all(), excluding, Grouping::All).await?);
+    let counts = counts(connection, &Filter::all(), excluding, &[]).await?;
+    let robots = counts.iter().map(|count| count.count).sum();
     if robots == 0 {
         return Ok(());
     }

@@ -29,10 +29,8 @@ pub(super) trait Dialect: Execute {
         async { Ok(self.numbers(update.sql(" RETURNING revision")).await?.pop()) }
     }
 
-    /// The SQL of a value as a text.
-    fn as_text(sql: &str) -> String {
-        format!("CAST({sql} AS TEXT)")
-    }
+    /// The SQL before and after values of which it makes a JSON array, as a text.
+    const JSON_ARRAY: (&str, &str) = ("json_array(", ")");
 
     /// The condition that a field, whose SQL this is, has a value.
     fn has_value(sql: &str, _: Field) -> String {

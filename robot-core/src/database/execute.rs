@@ -4,7 +4,7 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::{fragment::Fragment, schema::Group};
+use super::fragment::Fragment;
 use crate::{catalogue::Room, model::Robot};
 
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
@@ -43,12 +43,6 @@ pub(super) trait Execute: Send + Sized {
 
     /// The texts that a query returns.
     fn texts(&mut self, query: &str) -> impl Future<Output = QueryResult<Vec<String>>> + Send;
-
-    /// The groups that a query returns.
-    fn groups(
-        &mut self,
-        query: Fragment<'_>,
-    ) -> impl Future<Output = QueryResult<Vec<Group>>> + Send;
 }
 
 /// Implements [`Execute`] for the connection of a backend: as a generic function, it would need bounds that are
@@ -66,7 +60,7 @@ macro_rules! impl_execute {
                 database::{
                     execute::{Execute, load},
                     fragment::{Fragment, Rows},
-                    schema::{Group, Row, robot},
+                    schema::{Row, robot},
                 },
                 catalogue::Room,
                 model::Robot,
@@ -119,11 +113,6 @@ macro_rules! impl_execute {
                 async fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
                     let query = Fragment::new(query.to_owned());
                     Rows::<Text>::of(query).load(self)$($await)*
-                }
-
-                async fn groups(&mut self, query: Fragment<'_>) -> QueryResult<Vec<Group>> {
-                    type Columns = (Nullable<Text>, Nullable<BigInt>, BigInt);
-                    Rows::<Columns>::of(query).load(self)$($await)*
                 }
             }
         };

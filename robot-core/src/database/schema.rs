@@ -4,14 +4,16 @@
 
 use std::borrow::Cow;
 
-use diesel::prelude::*;
+use diesel::{prelude::*, result::Error as DieselError};
 use serde::Serialize;
+use serde_json::Value as Json;
 
 use super::{errors::wrap, fragment::Fragment};
 use crate::{
-    catalogue::{Error, Receipt, Summary, ValueCount, counted_values},
+    catalogue::{Count, Error, Receipt},
     model::{
-        Definition, Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, fold,
+        Definition, Draft, Field, Kind, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
+        fold, of_json,
     },
 };
 
@@ -194,15 +196,15 @@ pub(super) fn assign<'a>(
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
     // The columns of other programs may have any JSON.
     let own = row.own.and_then(|json| serde_json::from_str(&json).ok());
-    let values = ValidDraft::from_stored(Draft {
+    let values = Draft {
         name: Some(row.name.into()),
         robot_type: row.robot_type.map(Into::into),
         year: row.year,
         own: own.unwrap_or_default(),
-    });
+    };
     // No program that keeps the contract writes another one.
     let revision = Revision::new(row.revision).unwrap_or(Revision::FIRST);
-    Ok(values.with_id(stored_id(row.id)?).with_revision(revision))
+    Ok(Robot::from_stored(stored_id(row.id)?, revision, values))
 }
 
 /// The robot of a row of which only the name is read.
@@ -211,35 +213,21 @@ pub(super) fn named((id, name): (i64, String)) -> QueryResult<Robot> {
     Ok(Robot::named(stored_id(id)?, name))
 }
 
-/// A text and a number that robots have in common, and the number of these robots.
-pub(super) type Group = (Option<String>, Option<i64>, i64);
-
-/// The number of all robots of groups.
-pub(super) fn total(groups: Vec<Group>) -> u64 {
-    let counts = groups.into_iter().map(|(_, _, count)| count);
-    counts.map(i64::unsigned_abs).sum()
-}
-
-/// The summary of groups by type and year.
-pub(super) fn summary(groups: Vec<Group>) -> Summary {
-    let groups = groups.into_iter();
-    Summary::new(groups.map(|(robot_type, year, count)| (robot_type, year, count.unsigned_abs())))
-}
-
-/// The numbers of robots by the values of a field, which are texts or truth values.
-pub(super) fn value_counts(field: Field, groups: Vec<Group>) -> Vec<ValueCount> {
-    let is_text = field.kind().is_text();
-    let counts = groups.into_iter().map(|(value, _, count)| {
-        let value = value.map(|text| {
-            if is_text {
-                Value::from(text)
-            } else {
-                Value::Boolean(matches!(text.as_str(), "true" | "1"))
-            }
-        });
-        (value, count.unsigned_abs())
+/// The count of a row: a number, and an array of values as JSON.
+pub(super) fn count(by: &[Field], (count, values): (i64, String)) -> QueryResult<Count> {
+    let values: Vec<Json> = serde_json::from_str(&values)
+        .map_err(|error| DieselError::DeserializationError(error.into()))?;
+    let values = by.iter().zip(values).map(|(field, value)| match value {
+        Json::String(text) => field.parse_value(&text).ok().map(Value::into_owned),
+        Json::Number(number) if field.kind() == Kind::Boolean => {
+            Some(Value::Boolean(number.as_i64() != Some(0)))
+        }
+        value => of_json(value),
     });
-    counted_values(field, counts)
+    Ok(Count {
+        values: values.collect(),
+        count: count.unsigned_abs(),
+    })
 }
 
 /// The receipt of a new robot with the id that a database assigned.

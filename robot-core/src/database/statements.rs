@@ -10,10 +10,10 @@ use super::{
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
-    schema::{COLUMNS, Group, NAMED, ROBOT, assign, assigned, named},
+    schema::{COLUMNS, NAMED, ROBOT, assign, assigned, count, named},
 };
 use crate::{
-    catalogue::{Change, Error, Filter, PageRequest, Receipt, Result, Room},
+    catalogue::{Change, Count, Error, Filter, PageRequest, Receipt, Result, Room},
     model::{
         Definition, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value, Violation,
         Violations,
@@ -107,41 +107,34 @@ pub(super) async fn page<C: Dialect>(
     Ok(found)
 }
 
-/// How robots are counted.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Grouping {
-    /// All together.
-    All,
-    ByTypeAndYear,
-    /// By the values of a field, as texts.
-    By(Field),
-}
-
-/// Counts the robots that [`page`] reads without a limit.
-pub(super) async fn count<C: Dialect>(
+/// Counts the robots that [`page`] reads without a limit, by their values of these fields.
+pub(super) async fn counts<C: Dialect>(
     connection: &mut C,
     filter: &Filter,
     condition: Option<Fragment<'_>>,
-    grouping: Grouping,
-) -> QueryResult<Vec<Group>> {
-    let (columns, groups) = match grouping {
-        Grouping::All => ("'', count(*)".to_owned(), None),
-        Grouping::ByTypeAndYear => {
-            let columns = "robots.type, robots.year".to_owned();
-            (columns.clone(), Some(columns))
-        }
-        Grouping::By(field) => {
-            let value = C::as_text(&expression::<C>(field));
-            (format!("{value}, count(*)"), Some(value))
-        }
-    };
+    by: &[Field],
+) -> QueryResult<Vec<Count>> {
+    let (mut names, mut columns) = (Vec::new(), String::new());
+    for (place, field) in by.iter().enumerate() {
+        columns += &format!("{} AS value_{place}, ", expression::<C>(*field));
+        names.push(format!("value_{place}"));
+    }
+    let names = names.join(", ");
+    let (before, after) = C::JSON_ARRAY;
     let all = conditions::<C>(filter, "").into_iter().chain(condition);
-    let query = select(format!("{columns}, count(*)"), all.reduce(Fragment::and));
-    let query = match groups {
-        Some(groups) => query.sql(format!(" GROUP BY {groups}")),
-        None => query,
+    let counted = select(
+        format!("{columns}count(*) AS robots"),
+        all.reduce(Fragment::and),
+    );
+    let query =
+        Fragment::new(format!("SELECT robots, {before}{names}{after} FROM (")).then(counted);
+    let query = match by {
+        [] => query,
+        _ => query.sql(format!(" GROUP BY {names}")),
     };
-    connection.groups(query.limited()).await
+    let room = &mut Room::of_robots(usize::MAX);
+    let query = query.sql(") AS counted").limited();
+    connection.pairs(query, room, |row| count(by, row)).await
 }
 
 /// The ids of robots that meet a condition, in the order of the ids: so many at most.

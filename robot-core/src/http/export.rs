@@ -16,7 +16,7 @@ use super::{
     route::Call,
 };
 use crate::{
-    catalogue::{Catalogue, Pages, Pending, Sort},
+    catalogue::{CatalogueExt, Pages, Pending, Sort},
     model::Robot,
     transfer::{Format, ROWS, RobotWriter},
 };

@@ -52,5 +52,6 @@ pub(crate) use text::{UNKNOWN_LIMIT, unknown};
 pub(crate) use valid::OwnChange;
 pub use valid::{ValidChanges, ValidDraft};
 pub use value::Value;
+pub(crate) use value::of_json;
 pub(crate) use view::View;
 pub use violation::{Rule, Violation, Violations};

@@ -132,7 +132,7 @@ impl fmt::Display for Value<'_> {
 }
 
 /// The value of JSON; `None` if it is `null`, an array or an object, which are values of no field.
-pub(super) fn of_json(json: Json) -> Option<Value<'static>> {
+pub(crate) fn of_json(json: Json) -> Option<Value<'static>> {
     match json {
         Json::String(text) => Some(text.into()),
         Json::Bool(boolean) => Some(boolean.into()),

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use super::digest::{BATCH, CatalogueDigest, digest_with};
 use crate::{
-    catalogue::{Catalogue, Error, Filter, Pages, Redefinition, Restoration, Result, Sort},
+    catalogue::{
+        Catalogue, CatalogueExt, Error, Filter, Pages, Redefinition, Restoration, Result, Sort,
+    },
     model::{Definition, Revision, Robot},
 };
 

@@ -19,7 +19,7 @@ use super::{
     records::Records,
 };
 use crate::{
-    catalogue::{Catalogue, Error, Filter, Redefinition},
+    catalogue::{Catalogue, CatalogueExt, Error, Filter, Redefinition},
     model::{Definition, Field, Reading},
 };
 

@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Cursor, Error, Filter, Page, PageRequest, Pending, Receipt,
-        Redefinition, Restoration, Result, Summary, ValueCount,
+        Catalogue, Change, Count, Cursor, Error, Filter, Page, PageRequest, Pending, Receipt,
+        Redefinition, Restoration, Result,
     },
     model::{Definition, Field, Robot, RobotId},
 };
@@ -130,14 +130,8 @@ impl Catalogue for Faulty {
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.checked(Access::Other)?.last_id()
     }
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        self.checked(Access::Other)?.count(filter)
-    }
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.checked(Access::Other)?.summary(filter)
-    }
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        self.checked(Access::Other)?.value_counts(filter, field)
+    fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
+        self.checked(Access::Other)?.counts(filter, by)
     }
     fn definition(&self) -> Arc<Definition> {
         self.catalogue.definition()

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Filter, Page, PageRequest, Pending, Receipt, Redefinition,
-        Restoration, Result, Summary,
+        Catalogue, CatalogueExt, Change, Count, Filter, Page, PageRequest, Pending, Receipt,
+        Redefinition, Restoration, Result,
     },
     memory::MemoryCatalogue,
-    model::{Definition, Robot, RobotId},
+    model::{Definition, Field, Robot, RobotId},
 };
 
 /// What is replaced, and by what.
@@ -135,11 +135,7 @@ impl Catalogue for FaultyStore {
         }
     }
 
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        self.store.count(&self.counted(filter))
-    }
-
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.store.summary(&self.counted(filter))
+    fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
+        self.store.counts(&self.counted(filter), by)
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Redefinition,
     },
     conformance::{Case, at_once, cases},
-    model::{Definition, Draft, Robot, ValidDraft},
+    model::{Definition, Draft, Robot, Rule, ValidDraft},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -116,7 +116,12 @@ pub(super) fn assert_own(catalogue: &dyn Catalogue, robot: &Robot, expected: &st
 #[track_caller]
 pub(super) fn assert_messages<T: Debug>(result: crate::Result<T>, expected: &[&str]) {
     match result {
-        Err(Error::Rejected(violations)) => assert_eq!(violations.messages(), expected),
+        Err(Error::Rejected(violations)) => {
+            assert_eq!(violations.messages(), expected);
+            let taken = |message: &str| message.ends_with("must be unique");
+            let mut rules = violations.iter().map(|one| (one.rule(), one.to_string()));
+            assert!(rules.all(|(rule, text)| (rule == Rule::Taken) == taken(&text)));
+        }
         other => panic!("expected {expected:?}, got {other:?}"),
     }
 }

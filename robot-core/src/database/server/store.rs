@@ -28,17 +28,16 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Filter, OpenError, OpenOptions, Page, PageRequest, Pending, Receipt,
-        Redefinition, Restoration, Result, Summary, ValueCount, redact,
+        Catalogue, Change, Count, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
+        Receipt, Redefinition, Restoration, Result, redact,
     },
     database::{
         conditions::Part,
         fragment::Fragment,
         refresher::{REFRESH_INTERVAL, Refresher},
         restore::restore,
-        schema::{Group, summary, total, value_counts},
         search_text::{TextSearch, is_folded},
-        statements::{Grouping, after_name, count, find, foreign_columns, has_nul, last_id, page},
+        statements::{after_name, counts, find, foreign_columns, has_nul, last_id, page},
     },
     model::{Definition, Field, Robot, RobotId},
 };
@@ -144,16 +143,6 @@ impl<B: Backend> ServerStore<B> {
         };
         self.search(page_kind(request), request.filter, parts, &read)
     }
-
-    fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
-        if has_nul(filter) {
-            return Ok(Vec::new());
-        }
-        let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
-            count(connection, filter, condition, grouping).await
-        };
-        self.search(Kind::Scan, filter, &[Part::All], &read)
-    }
 }
 
 /// Reads the definition, which another process may have changed, and does what it leaves to do, but not before the end
@@ -236,18 +225,14 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         Ok(page)
     }
 
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        self.read_count(filter, Grouping::All).map(total)
-    }
-
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_count(filter, Grouping::ByTypeAndYear)
-            .map(summary)
-    }
-
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let groups = self.read_count(filter, Grouping::By(field))?;
-        Ok(value_counts(field, groups))
+    fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
+        if has_nul(filter) {
+            return Ok(Vec::new());
+        }
+        let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
+            counts(connection, filter, condition, by).await
+        };
+        self.search(Kind::Scan, filter, &[Part::All], &read)
     }
 
     fn definition(&self) -> Arc<Definition> {

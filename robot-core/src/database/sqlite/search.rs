@@ -8,14 +8,14 @@ use diesel::{QueryResult, SqliteConnection};
 
 use super::trigram_index::candidates;
 use crate::{
-    catalogue::{Cursor, FieldFilter, Filter, PageRequest, Room},
+    catalogue::{Count, Cursor, FieldFilter, Filter, PageRequest, Room},
     database::{
         conditions::{conditions, of_field},
         execute::Execute,
         fragment::Fragment,
-        schema::{Group, NAMED},
+        schema::NAMED,
         search_text::TextSearch,
-        statements::{self, Grouping, now, row_limit, select},
+        statements::{self, now, row_limit, select},
     },
     model::{Field, Robot},
 };
@@ -82,11 +82,11 @@ pub(super) fn page(
 }
 
 /// Counts the robots that meet a filter. All statements must see the same snapshot.
-pub(super) fn count(
+pub(super) fn counts(
     connection: &mut SqliteConnection,
     filter: &Filter,
-    grouping: Grouping,
-) -> QueryResult<Vec<Group>> {
+    by: &[Field],
+) -> QueryResult<Vec<Count>> {
     let text = now(TextSearch::new(connection, filter))?;
     let ids = text
         .as_ref()
@@ -96,7 +96,7 @@ pub(super) fn count(
         None => (filter, text.as_ref().map(contains)),
         Some(ids) => (&all, condition(filter, text.as_ref(), Some(ids))),
     };
-    now(statements::count(connection, filter, condition, grouping))
+    now(statements::counts(connection, filter, condition, by))
 }
 
 /// The ids of a page in its order, by the index of a field; `None` if that finds too many robots.

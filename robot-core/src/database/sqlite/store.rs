@@ -13,17 +13,14 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
-        Preparation, Receipt, Redefinition, Restoration, Result, Scheme, Summary, ValueCount,
+        Catalogue, Change, Count, Error, Filter, OpenError, OpenOptions, Page, PageRequest,
+        Pending, Preparation, Receipt, Redefinition, Restoration, Result, Scheme,
     },
     database::{
         define::KnownDefinition,
         migrations,
         refresher::Refresher,
-        schema::{Group, summary, total, value_counts},
-        statements::{
-            self, Grouping, after_name, find, foreign_columns, get, has_nul, last_id, now,
-        },
+        statements::{self, after_name, find, foreign_columns, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -170,15 +167,6 @@ impl SqliteCatalogue {
             None => Pending::ready(Err(Error::read_only(read_only(&self.file)))),
         }
     }
-
-    fn read_count(&self, filter: &Filter, grouping: Grouping) -> Result<Vec<Group>> {
-        if has_nul(filter) {
-            return Ok(Vec::new());
-        }
-        self.reads.pool.read(|connection| {
-            connection.transaction(|connection| search::count(connection, filter, grouping))
-        })
-    }
 }
 
 impl Catalogue for SqliteCatalogue {
@@ -220,18 +208,13 @@ impl Catalogue for SqliteCatalogue {
         })
     }
 
-    fn count(&self, filter: &Filter) -> Result<u64> {
-        self.read_count(filter, Grouping::All).map(total)
-    }
-
-    fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_count(filter, Grouping::ByTypeAndYear)
-            .map(summary)
-    }
-
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let groups = self.read_count(filter, Grouping::By(field))?;
-        Ok(value_counts(field, groups))
+    fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
+        if has_nul(filter) {
+            return Ok(Vec::new());
+        }
+        self.reads.pool.read(|connection| {
+            connection.transaction(|connection| search::counts(connection, filter, by))
+        })
     }
 
     fn definition(&self) -> Arc<Definition> {

@@ -54,11 +54,6 @@ impl Dialect for AsyncMysqlConnection {
             .pop())
     }
 
-    /// Values that are counted are texts.
-    fn as_text(sql: &str) -> String {
-        sql.to_owned()
-    }
-
     const FOR_UPDATE: &str = " FOR UPDATE";
 
     const LENGTH: &str = "char_length";

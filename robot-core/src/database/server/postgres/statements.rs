@@ -42,6 +42,8 @@ impl Dialect for AsyncPgConnection {
         (before.to_owned(), "::jsonb)::text, '{}')")
     }
 
+    const JSON_ARRAY: (&str, &str) = ("json_build_array(", ")::text");
+
     const LAST_ID: &str = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence('robots', 'id')::regclass), 0)";
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
