@@ -102,11 +102,9 @@ impl Filter {
     #[must_use]
     pub fn with_words(mut self, text: &str, definition: &Definition) -> Self {
         let words: BTreeSet<_> = fold(text).split_whitespace().map(str::to_owned).collect();
+        let searched = definition.own().filter(|field| field.is_searched());
+        self.searched = searched.filter(|_| !words.is_empty()).collect();
         self.words = words.into_iter().collect();
-        self.searched = definition
-            .own()
-            .filter(|field| field.is_searched())
-            .collect();
         self
     }
 

@@ -1,0 +1,96 @@
+//! Filters, read from parameters and written as parameters.
+
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Filter},
+    http::{failure::Failure, parameters::Arguments},
+    model::{Definition, Field},
+};
+
+/// The maximum number of words that robots must have.
+const WORD_LIMIT: usize = 16;
+
+/// A parameter and its value, which is not encoded.
+pub(super) type Parameter = (&'static str, String);
+
+/// The robots that a query chooses.
+pub(crate) fn filter(arguments: &Arguments, definition: &Definition) -> Result<Filter, Failure> {
+    let mut filter = Filter::from(arguments.text("containing").unwrap_or_default());
+    for argument in &arguments.0 {
+        let Some(condition) = argument.condition else {
+            continue;
+        };
+        let field = condition.field;
+        let value = condition
+            .parse(&argument.value)
+            .map_err(Failure::malformed)?;
+        if filter.excludes(condition) {
+            return Err(Failure::malformed(format!(
+                "{field} excludes {field}_from and {field}_to; give either it or them"
+            )));
+        }
+        filter = filter.and(condition, value);
+    }
+    let reversed = filter.fields.iter().find(|range| {
+        let limits = range.from.as_ref().zip(range.to.as_ref());
+        limits.is_some_and(|(from, to)| from.compare(to).is_gt())
+    });
+    if let Some(range) = reversed {
+        let field = range.field;
+        return Err(Failure::malformed(format!(
+            "{field}_from must not be greater than {field}_to"
+        )));
+    }
+    if arguments.flag("fold")? {
+        filter = filter.folded();
+    }
+    if let Some(words) = arguments.text("q") {
+        filter = filter.with_words(words, definition);
+        if filter.words().len() > WORD_LIMIT {
+            return Err(Failure::malformed(format!(
+                "q must have at most {WORD_LIMIT} different words"
+            )));
+        }
+    }
+    Ok(filter)
+}
+
+/// The parameters by which [`filter`] reads an equal filter.
+pub(super) fn parameters(filter: &Filter) -> Vec<Parameter> {
+    let mut parameters = Vec::new();
+    if !filter.containing.is_empty() {
+        parameters.push(("containing", filter.containing.clone()));
+    }
+    if filter.is_folded {
+        parameters.push(("fold", true.to_string()));
+    }
+    if !filter.words().is_empty() {
+        parameters.push(("q", filter.words().join(" ")));
+    }
+    for conditions in filter.fields() {
+        let field = conditions.field;
+        for value in &conditions.any_of {
+            let text = value.as_ref().map(ToString::to_string);
+            parameters.push((field.name(), text.unwrap_or_default()));
+        }
+        let limits = [&conditions.from, &conditions.to];
+        if let [Some(from), Some(to)] = limits
+            && from == to
+            && field == Field::YEAR
+        {
+            parameters.push((field.name(), from.to_string()));
+            continue;
+        }
+        let limits = field.range_names().into_iter().zip(limits);
+        parameters
+            .extend(limits.filter_map(|(name, value)| Some((name, value.as_ref()?.to_string()))));
+    }
+    parameters
+}
+
+/// Fails if a filter names a value that is no choice, and that no robot has.
+pub(crate) fn check_choices(catalogue: &dyn Catalogue, filter: &Filter) -> Result<(), Failure> {
+    match catalogue.unknown_choice(filter)? {
+        Some(message) => Err(Failure::malformed(message)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,112 @@
+//! Queries of lists and of their pages, read from parameters.
+
+use std::{borrow::Cow, num::NonZeroUsize};
+
+use crate::{
+    catalogue::{Cursor, Filter, Sort},
+    http::{behaviour::Behaviour, failure::Failure, parameters::Arguments},
+    model::{Definition, Field},
+};
+
+use super::filter::filter;
+
+/// The maximum number of robots on a page.
+const LIMIT_MAXIMUM: usize = 1000;
+
+/// The fields that a query names, in its order.
+pub(crate) fn fields(
+    arguments: &Arguments,
+    definition: &Definition,
+) -> Result<Option<Vec<Field>>, Failure> {
+    arguments.parse("fields", |names| definition.list(names))
+}
+
+/// The fields of a robot in a reply: by default those of the contract, and all at `/v1`.
+pub(crate) fn view(
+    named: Option<Vec<Field>>,
+    definition: &Definition,
+    behaviour: Behaviour,
+) -> Cow<'static, [Field]> {
+    match named {
+        Some(fields) => fields.into(),
+        None if behaviour.is_contract() => Field::DEFAULT_VIEW.into(),
+        None => definition.all().to_vec().into(),
+    }
+}
+
+/// The query of a list or of one page of it.
+pub(crate) struct ListQuery {
+    /// The fields of each robot, in this order.
+    pub(crate) fields: Cow<'static, [Field]>,
+    /// Whether the query names the fields.
+    pub(super) names_fields: bool,
+    /// The maximum number of robots; makes the reply a single page.
+    pub(crate) limit: Option<NonZeroUsize>,
+    /// Which robots, a text in the path included.
+    pub(crate) filter: Filter,
+    /// Whether that text is in the path.
+    pub(super) is_search: bool,
+    /// Whether the reply has the number of all robots.
+    pub(crate) has_count: bool,
+    /// The order, and where the list starts.
+    pub(crate) cursor: Cursor,
+    /// Whether the query has an order, or a cursor, which has one.
+    pub(super) names_sort: bool,
+}
+
+impl ListQuery {
+    pub(crate) fn read(
+        arguments: &Arguments,
+        definition: &Definition,
+        behaviour: Behaviour,
+    ) -> Result<Self, Failure> {
+        let named = fields(arguments, definition)?;
+        let limit = arguments.parse("limit", limit)?;
+        let by_name = Sort {
+            field: definition.field(Field::NAME.name()).unwrap_or(Field::NAME),
+            ..Sort::default()
+        };
+        let given = arguments.parse("sort", |text| Sort::parse(text, definition))?;
+        let sort = given.unwrap_or(by_name);
+        let cursor = arguments.parse("cursor", |text| Cursor::parse(text, definition))?;
+        let names_sort = given.is_some() || cursor.is_some();
+        let cursor = match (arguments.text("after"), cursor) {
+            (Some(_), Some(_)) => Err("after and cursor exclude each other; give one of them"),
+            (Some(_), None) if sort != Sort::default() => {
+                Err("after needs the order of the names; use cursor, as in the header Link")
+            }
+            // The definition decides whether the next page can start after a name, too.
+            (Some(after), None) => Ok(Cursor::after_name(after).sorted(by_name)),
+            (None, Some(cursor)) if cursor.sort() != sort => {
+                Err("cursor belongs to another sort; give the sort of the page that it comes from")
+            }
+            (None, Some(cursor)) => Ok(cursor),
+            (None, None) => Ok(Cursor::start(sort)),
+        };
+        Ok(Self {
+            names_fields: named.is_some(),
+            fields: view(named, definition, behaviour),
+            limit: limit.or(behaviour.default_limit()),
+            filter: filter(arguments, definition)?,
+            is_search: false,
+            has_count: arguments.flag("count")?,
+            cursor: cursor.map_err(Failure::malformed)?,
+            names_sort,
+        })
+    }
+
+    /// The query of a search for the robots whose name contains a text.
+    pub(crate) fn containing(mut self, text: &str) -> Self {
+        self.filter = self.filter.containing(text);
+        self.is_search = true;
+        self
+    }
+}
+
+fn limit(value: &str) -> Result<NonZeroUsize, String> {
+    Some(value)
+        .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|value| value.parse().ok())
+        .filter(|limit: &NonZeroUsize| limit.get() <= LIMIT_MAXIMUM)
+        .ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}"))
+}
