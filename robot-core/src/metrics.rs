@@ -35,10 +35,10 @@ const BATCHES: &[f64] = &[
 /// A metric: its name, what it means, and its type.
 ///
 /// ```
-/// use robot_core::metrics::{Kind, Metric};
+/// use robot_core::metrics::{MetricKind, Metric};
 ///
 /// const SENT: Metric = Metric::counter("robots_mails_total", "Mails that were sent");
-/// assert_eq!(SENT.kind, Kind::Counter);
+/// assert_eq!(SENT.kind, MetricKind::Counter);
 /// SENT.describe();
 /// metrics::counter!(SENT.name).increment(1);
 /// ```
@@ -51,13 +51,13 @@ pub struct Metric {
     /// What is counted or measured, and by which labels.
     pub description: &'static str,
     /// The type.
-    pub kind: Kind,
+    pub kind: MetricKind,
 }
 
 /// The type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum MetricKind {
     /// A number that only grows.
     Counter,
     /// A number that grows and shrinks.
@@ -70,13 +70,13 @@ impl Metric {
     /// A counter.
     #[must_use]
     pub const fn counter(name: &'static str, description: &'static str) -> Self {
-        Self::new(name, description, Kind::Counter)
+        Self::new(name, description, MetricKind::Counter)
     }
 
     /// A gauge.
     #[must_use]
     pub const fn gauge(name: &'static str, description: &'static str) -> Self {
-        Self::new(name, description, Kind::Gauge)
+        Self::new(name, description, MetricKind::Gauge)
     }
 
     /// A histogram with these upper limits of its buckets.
@@ -86,10 +86,10 @@ impl Metric {
         description: &'static str,
         buckets: &'static [f64],
     ) -> Self {
-        Self::new(name, description, Kind::Histogram(buckets))
+        Self::new(name, description, MetricKind::Histogram(buckets))
     }
 
-    const fn new(name: &'static str, description: &'static str, kind: Kind) -> Self {
+    const fn new(name: &'static str, description: &'static str, kind: MetricKind) -> Self {
         Self {
             name,
             description,
@@ -100,9 +100,9 @@ impl Metric {
     /// Passes the description to the recorder.
     pub fn describe(&self) {
         match self.kind {
-            Kind::Counter => describe_counter!(self.name, self.description),
-            Kind::Gauge => describe_gauge!(self.name, self.description),
-            Kind::Histogram(_) => describe_histogram!(self.name, self.description),
+            MetricKind::Counter => describe_counter!(self.name, self.description),
+            MetricKind::Gauge => describe_gauge!(self.name, self.description),
+            MetricKind::Histogram(_) => describe_histogram!(self.name, self.description),
         }
     }
 }
@@ -283,7 +283,11 @@ mod tests {
     fn names_follow_the_conventions() {
         for metric in ALL {
             let Metric { name, kind, .. } = metric;
-            assert_eq!(name.ends_with("_total"), *kind == Kind::Counter, "{name}");
+            assert_eq!(
+                name.ends_with("_total"),
+                *kind == MetricKind::Counter,
+                "{name}"
+            );
             let characters = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
             assert!(name.bytes().all(characters), "{name}");
             let others = ALL.iter().filter(|other| other.name == *name);
@@ -294,7 +298,7 @@ mod tests {
     #[test]
     fn limits_of_buckets_ascend() {
         for metric in ALL {
-            if let Kind::Histogram(limits) = metric.kind {
+            if let MetricKind::Histogram(limits) = metric.kind {
                 assert!(limits.is_sorted(), "{}", metric.name);
             }
         }

@@ -86,14 +86,14 @@ fn with_value<C: Dialect>(condition: Fragment<'static>, value: &Value<'_>) -> Fr
 
 /// The parts of a list: robots without a value are last, in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ValueGroup {
     /// Every robot has a value.
     All,
     WithValue,
     WithoutValue,
 }
 
-impl Part {
+impl ValueGroup {
     /// The parts of a list that come after the place of a cursor.
     pub(super) fn after(cursor: &Cursor, filter: &Filter) -> &'static [Self] {
         let field = cursor.sort().field;
@@ -151,10 +151,10 @@ impl Part {
 }
 
 /// The ORDER BY of a list, within a part. `prefix` is put before the value.
-pub(super) fn order<C: Dialect>(sort: Sort, part: Part, prefix: &str) -> String {
+pub(super) fn order<C: Dialect>(sort: Sort, part: ValueGroup, prefix: &str) -> String {
     let sql = expression::<C>(sort.field);
     let direction = if sort.is_descending { "DESC" } else { "ASC" };
-    if part == Part::WithoutValue {
+    if part == ValueGroup::WithoutValue {
         format!("robots.id {direction}")
     } else if sort.field.has_equals() {
         format!("{prefix}{sql} {direction}, robots.id {direction}")

@@ -31,12 +31,12 @@ static KEPT: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 /// SQL with values.
 #[derive(Clone)]
 pub(super) struct Fragment<'a> {
-    parts: Vec<Part<'a>>,
+    parts: Vec<Token<'a>>,
     is_cached: bool,
 }
 
 #[derive(Clone)]
-enum Part<'a> {
+enum Token<'a> {
     Sql(Cow<'static, str>),
     Text(Cow<'a, str>),
     Number(i64),
@@ -55,25 +55,25 @@ impl<'a> Fragment<'a> {
 
     /// Appends a text as a value.
     pub(super) fn text(self, text: impl Into<Cow<'a, str>>) -> Self {
-        self.with(Part::Text(text.into()))
+        self.with(Token::Text(text.into()))
     }
 
     /// Appends a text, or NULL, as a value.
     pub(super) fn text_or_null(self, text: Option<impl Into<Cow<'a, str>>>) -> Self {
         match text {
             Some(text) => self.text(text),
-            None => self.with(Part::Null),
+            None => self.with(Token::Null),
         }
     }
 
     /// Appends a number as a value.
     pub(super) fn number(self, number: i64) -> Self {
-        self.with(Part::Number(number))
+        self.with(Token::Number(number))
     }
 
     /// Appends SQL.
     pub(super) fn sql(self, sql: impl Into<Cow<'static, str>>) -> Self {
-        self.with(Part::Sql(sql.into()))
+        self.with(Token::Sql(sql.into()))
     }
 
     /// The statement is planned for these values, and not kept.
@@ -105,7 +105,7 @@ impl<'a> Fragment<'a> {
         let mut hasher = DefaultHasher::new();
         for part in &self.parts {
             match part {
-                Part::Sql(sql) => sql.hash(&mut hasher),
+                Token::Sql(sql) => sql.hash(&mut hasher),
                 _ => mem::discriminant(part).hash(&mut hasher),
             }
         }
@@ -117,7 +117,7 @@ impl<'a> Fragment<'a> {
         }
     }
 
-    fn with(mut self, part: Part<'a>) -> Self {
+    fn with(mut self, part: Token<'a>) -> Self {
         self.parts.push(part);
         self
     }
@@ -139,10 +139,10 @@ where
         }
         for part in &self.parts {
             match part {
-                Part::Sql(sql) => pass.push_sql(sql),
-                Part::Text(text) => pass.push_bind_param::<Text, str>(text)?,
-                Part::Number(number) => pass.push_bind_param::<BigInt, _>(number)?,
-                Part::Null => pass.push_bind_param::<Nullable<Text>, _>(&None::<&'static str>)?,
+                Token::Sql(sql) => pass.push_sql(sql),
+                Token::Text(text) => pass.push_bind_param::<Text, str>(text)?,
+                Token::Number(number) => pass.push_bind_param::<BigInt, _>(number)?,
+                Token::Null => pass.push_bind_param::<Nullable<Text>, _>(&None::<&'static str>)?,
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use std::{borrow::Cow, future::Future};
 use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
-    conditions::{Part, conditions, expression, order},
+    conditions::{ValueGroup, conditions, expression, order},
     dialect::Dialect,
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
@@ -78,7 +78,7 @@ pub(super) async fn page<C: Dialect>(
     let has_names_only = request.has_names_only() || !prefix.is_empty();
     let columns = if has_names_only { NAMED } else { ROBOT };
     let mut found = Vec::new();
-    for part in Part::after(cursor, filter) {
+    for part in ValueGroup::after(cursor, filter) {
         if room.is_full() {
             break;
         }

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::metrics::{counter, gauge};
-use robot_core::metrics::{Kind, Metric, SECONDS};
+use robot_core::metrics::{Metric, MetricKind, SECONDS};
 
 /// The metrics without labels, which have values from the start.
 const METRICS: &[Metric] = &[
@@ -121,7 +121,7 @@ pub(super) fn describe() {
     }
     for metric in METRICS {
         match metric.kind {
-            Kind::Counter => counter!(metric.name).increment(0),
+            MetricKind::Counter => counter!(metric.name).increment(0),
             _ => gauge!(metric.name).increment(0),
         }
     }

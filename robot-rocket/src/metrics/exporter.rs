@@ -24,7 +24,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use robot_core::{http::Hosts, metrics::Kind};
+use robot_core::{http::Hosts, metrics::MetricKind};
 use rocket::tokio::{
     self,
     net::TcpStream,
@@ -89,7 +89,9 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
     let histograms = histograms.iter().chain(robot_core::metrics::ALL);
     let recorder = histograms
         .filter_map(|metric| match metric.kind {
-            Kind::Histogram(buckets) => Some((Matcher::Full(metric.name.to_owned()), buckets)),
+            MetricKind::Histogram(buckets) => {
+                Some((Matcher::Full(metric.name.to_owned()), buckets))
+            }
             _ => None,
         })
         .try_fold(PrometheusBuilder::new(), |builder, (metric, buckets)| {

@@ -4,7 +4,7 @@ use std::{future::Future, time::Duration};
 
 use super::{
     connect_error::{ConnectError, UrlError},
-    kind::Kind,
+    operation::Operation,
 };
 use crate::{
     catalogue::Preparation,
@@ -52,7 +52,7 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// are not limited.
     fn set_limits(
         &mut self,
-        kind: Kind,
+        operation: Operation,
         timeout: Duration,
     ) -> impl Future<Output = QueryResult<()>> + Send;
 

@@ -27,8 +27,8 @@ use super::{
     backend::Backend,
     connection::Connection,
     connector::Connector,
-    kind::Kind,
-    pool::{Failure, Fault, Lease, Pool, Statements},
+    operation::Operation,
+    pool::{ExecutionError, Fault, Lease, Pool, Statements},
 };
 use crate::{
     catalogue::{Error, Pending, Result},
@@ -56,17 +56,17 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     const QUEUE: &'static str;
 
     /// The kind of a batch.
-    const BATCH: Kind;
+    const BATCH: Operation;
 
     /// The kind of an item that is executed alone, because a batch with it has failed.
-    const ALONE: Kind;
+    const ALONE: Operation;
 
     /// Executes items. The inner results are those of the items, in their order.
     fn execute(
         &self,
         connection: &mut Connection<B>,
         items: &[&Self::Item],
-        kind: Kind,
+        operation: Operation,
     ) -> impl Future<Output = QueryResult<Vec<Result<Self::Output>>>> + Send;
 }
 
@@ -153,12 +153,14 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
 struct Batch<'a, W, I> {
     work: &'a W,
     items: Vec<&'a I>,
-    kind: Kind,
+    operation: Operation,
 }
 
 impl<B, W: Work<B>> Statements<B, Vec<Result<W::Output>>> for Batch<'_, W, W::Item> {
     async fn execute(&self, connection: &mut Connection<B>) -> QueryResult<Vec<Result<W::Output>>> {
-        self.work.execute(connection, &self.items, self.kind).await
+        self.work
+            .execute(connection, &self.items, self.operation)
+            .await
     }
 }
 
@@ -209,9 +211,13 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         jobs: Vec<Job<W::Item, W::Output>>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let (work, kind) = (&self.work, lease.kind);
+            let (work, operation) = (&self.work, lease.operation);
             let items = jobs.iter().map(|job| &job.item).collect();
-            let batch = Batch { work, items, kind };
+            let batch = Batch {
+                work,
+                items,
+                operation,
+            };
             match self.pool.repeat(lease, &batch).await {
                 Ok(results) => {
                     for (job, result) in jobs.into_iter().zip(results) {
@@ -219,12 +225,12 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                     }
                 }
                 // Probably not caused by most of the items.
-                Err(Failure(fault, _)) if fault > Fault::Final && kind == W::BATCH => {
+                Err(ExecutionError(fault, _)) if fault > Fault::Final && operation == W::BATCH => {
                     for job in jobs {
                         tokio::spawn(Arc::clone(&self).execute_alone(job));
                     }
                 }
-                Err(Failure(_, error)) => {
+                Err(ExecutionError(_, error)) => {
                     for job in jobs {
                         job.respond(Err(error.clone()));
                     }
@@ -242,9 +248,9 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
 }
 
 /// The error of an item that was dropped without a result.
-fn lost(kind: Kind) -> Error {
+fn lost(operation: Operation) -> Error {
     let message = "a database task ended unexpectedly";
-    if kind.is_write() {
+    if operation.is_write() {
         Error::unknown(message)
     } else {
         Error::store(message)

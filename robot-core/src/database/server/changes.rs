@@ -14,7 +14,7 @@ use super::{
     batcher::{BATCH_LIMIT, Work},
     connection::Connection,
     connector::Connector,
-    kind::Kind,
+    operation::Operation,
 };
 use crate::{
     catalogue::{Change, Error, Filter, Receipt, Result, Room},
@@ -58,22 +58,22 @@ impl<B: Backend> Work<B> for Changes {
 
     const QUEUE: &'static str = "changes";
 
-    const BATCH: Kind = Kind::ChangeBatch;
+    const BATCH: Operation = Operation::ChangeBatch;
 
-    const ALONE: Kind = Kind::Change;
+    const ALONE: Operation = Operation::Change;
 
-    /// Executes changes, each with a result of its own; with [`Kind::Write`], all or none of them, and in their order.
+    /// Executes changes, each with a result of its own; with [`Operation::Write`], all or none of them, and in their order.
     /// Nothing is stored by another definition than the one that has checked it.
     async fn execute(
         &self,
         connection: &mut Connection<B>,
         changes: &[&Change],
-        kind: Kind,
+        operation: Operation,
     ) -> QueryResult<Vec<Result<Receipt>>> {
-        let deadline = Instant::now() + kind.statement_limit(self.timeout);
+        let deadline = Instant::now() + operation.statement_limit(self.timeout);
         for _ in 0..DEFINITION_ATTEMPTS {
             let definition = self.definition.get();
-            match execute(connection, &definition, changes, kind, deadline).await {
+            match execute(connection, &definition, changes, operation, deadline).await {
                 Err(error) if is_stale_definition(&error) => {
                     self.definition.refresh(&mut connection.inner).await?;
                 }
@@ -92,9 +92,9 @@ type Placed<'a> = (usize, &'a Change);
 type Results = BTreeMap<usize, Result<Receipt>>;
 
 /// Fails if a change has failed, and the others are to be applied only together with it.
-fn check_results(results: &Results, kind: Kind) -> QueryResult<()> {
+fn check_results(results: &Results, operation: Operation) -> QueryResult<()> {
     match results.values().find_map(|result| result.as_ref().err()) {
-        Some(error) if kind == Kind::Write => Err(wrap(error.clone())),
+        Some(error) if operation == Operation::Write => Err(wrap(error.clone())),
         _ => Ok(()),
     }
 }
@@ -108,7 +108,7 @@ async fn execute<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
     changes: &[&Change],
-    kind: Kind,
+    operation: Operation,
     deadline: Instant,
 ) -> QueryResult<Vec<Result<Receipt>>> {
     let mut results = Results::new();
@@ -119,10 +119,10 @@ async fn execute<B: Backend>(
             Err(violations) => _ = results.insert(place, Err(violations.into())),
         }
     }
-    check_results(&results, kind)?;
+    check_results(&results, operation)?;
     let changes = checked.iter().map(|(place, change)| (*place, &**change));
     let mut changes: Vec<_> = changes.collect();
-    let is_batch = kind != Kind::Write;
+    let is_batch = operation != Operation::Write;
     if changes.is_empty()
         || is_batch && execute_directly(connection, definition, &changes, &mut results).await?
     {
@@ -139,7 +139,15 @@ async fn execute<B: Backend>(
     }
     connection.begin().await?;
     let inner = &mut connection.inner;
-    let applied = apply(inner, definition, &changes, kind, deadline, &mut results).await;
+    let applied = apply(
+        inner,
+        definition,
+        &changes,
+        operation,
+        deadline,
+        &mut results,
+    )
+    .await;
     connection.end(applied).await?;
     Ok(results.into_values().collect())
 }
@@ -240,7 +248,7 @@ async fn apply<B: Backend>(
     connection: &mut B,
     definition: &Definition,
     changes: &[Placed<'_>],
-    kind: Kind,
+    operation: Operation,
     deadline: Instant,
     results: &mut Results,
 ) -> QueryResult<()> {
@@ -261,7 +269,7 @@ async fn apply<B: Backend>(
             _ => possible.push((*place, *change)),
         }
     }
-    check_results(results, kind)?;
+    check_results(results, operation)?;
     let runs = possible.chunk_by(|(_, one), (_, next)| {
         let have_one_kind = mem::discriminant(*one) == mem::discriminant(*next);
         have_one_kind && (are_distinct || one.id().is_none())
@@ -279,12 +287,12 @@ async fn apply<B: Backend>(
                 let rollback = "ROLLBACK TO SAVEPOINT before_part";
                 connection.batch(rollback).await?;
                 parts.extend(divide(connection, definition, &part, error, results).await?);
-                check_results(results, kind)?;
+                check_results(results, operation)?;
             }
             stored => add(results, &part, stored?),
         }
     }
-    check_results(results, kind)
+    check_results(results, operation)
 }
 
 /// Stores a change, or changes of a kind of locked robots by few statements.
@@ -367,7 +375,9 @@ mod tests {
             definition: Arc::default(),
         };
         let batch: Vec<_> = batch.iter().collect();
-        let result = changes.execute(connection, &batch, Kind::ChangeBatch).await;
+        let result = changes
+            .execute(connection, &batch, Operation::ChangeBatch)
+            .await;
         result.ok().unwrap()
     }
 

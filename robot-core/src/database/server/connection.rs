@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use super::{
     backend::Backend,
-    errors::{Meaning, meaning},
-    kind::Kind,
+    errors::{ErrorClass, meaning},
+    operation::Operation,
 };
 use crate::{
     catalogue::Error,
@@ -32,7 +32,7 @@ pub(super) struct Connection<B> {
     /// For statements that read, or within a transaction.
     pub(super) inner: B,
     /// The kind of statements whose time limits were set last; `None` for a new connection.
-    limited: Option<Kind>,
+    limited: Option<Operation>,
     /// Those of another epoch are not used any more.
     pub(super) epoch: u64,
     pub(super) opened: Instant,
@@ -61,12 +61,16 @@ impl<B: Backend> Connection<B> {
     }
 
     /// Sets the time limits of the next statements, unless they are set.
-    pub(super) async fn limit(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
+    pub(super) async fn limit(
+        &mut self,
+        operation: Operation,
+        timeout: Duration,
+    ) -> QueryResult<()> {
         self.is_uncommitted = true;
-        if self.limited != Some(kind) {
+        if self.limited != Some(operation) {
             self.limited = None;
-            self.inner.set_limits(kind, timeout).await?;
-            self.limited = Some(kind);
+            self.inner.set_limits(operation, timeout).await?;
+            self.limited = Some(operation);
         }
         Ok(())
     }
@@ -115,7 +119,7 @@ impl<B: Backend> Connection<B> {
         if wrapped(error).is_some_and(|own| !matches!(own, Error::Unknown(_))) {
             return false;
         }
-        if meaning(error) == Some(Meaning::Unknown) {
+        if meaning(error) == Some(ErrorClass::Unknown) {
             return true;
         }
         let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;

@@ -19,7 +19,7 @@ use super::{
     connection::Connection,
     define::repair,
     errors::is_transient,
-    kind::Kind,
+    operation::Operation,
 };
 use crate::{
     catalogue::{Cause, Error, OpenError, OpenOptions, Preparation, redact},
@@ -152,7 +152,7 @@ impl<B: Backend> Connector<B> {
                 let connection = prepared.map_err(|_| ConnectError::no_answer())???;
                 if !matches!(preparation, Preparation::Revert(_)) {
                     let mut connection = Connection::new(connection, self.epoch());
-                    connection.limit(Kind::Define, self.timeout).await?;
+                    connection.limit(Operation::Define, self.timeout).await?;
                     repair(&mut connection, &self.definition).await?;
                 }
                 Ok(())

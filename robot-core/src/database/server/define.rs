@@ -14,8 +14,8 @@ use tokio::time::{sleep, timeout};
 use super::{
     backend::Backend,
     connection::Connection,
-    errors::{MIGRATING, Meaning, meaning},
-    kind::LOCK_LIMIT,
+    errors::{ErrorClass, MIGRATING, meaning},
+    operation::LOCK_LIMIT,
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Redefinition},
@@ -42,7 +42,10 @@ const LOCK_ATTEMPTS: u128 = LOCK_PATIENCE.as_millis() / LOCK_LIMIT.as_millis();
 
 /// Whether a statement is repeated after an error, of so many attempts: after a pause, if the error is that of a lock.
 async fn is_repeated(attempts: &mut u128, error: &DieselError) -> bool {
-    let is_lock = matches!(meaning(error), Some(Meaning::Busy | Meaning::Conflict));
+    let is_lock = matches!(
+        meaning(error),
+        Some(ErrorClass::Busy | ErrorClass::Conflict)
+    );
     let is_repeated = is_lock && *attempts > 0;
     if is_repeated {
         *attempts -= 1;

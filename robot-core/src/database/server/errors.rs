@@ -1,4 +1,4 @@
-//! Meaning of the errors of database servers.
+//! Classes of the errors of database servers.
 
 use diesel::{
     ConnectionError,
@@ -13,7 +13,7 @@ pub(super) const MIGRATING: &str = "another process changes the tables of the ca
 
 /// What the error of a statement means, beyond what Diesel says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum ErrorClass {
     /// The transaction conflicted with another one and may succeed if it is repeated: a deadlock, or a commit that a
     /// cluster rejected.
     Conflict,
@@ -28,41 +28,47 @@ pub(super) enum Meaning {
 }
 
 /// Parts of messages. The first one decides.
-const MESSAGES: &[(&str, Meaning)] = &[
+const MESSAGES: &[(&str, ErrorClass)] = &[
     // MariaDB's 1180: a cluster may have split during a commit.
-    ("during COMMIT", Meaning::Unknown),
+    ("during COMMIT", ErrorClass::Unknown),
     // PostgreSQL: 55P03, 57014.
-    ("canceling statement due to lock timeout", Meaning::Busy),
+    ("canceling statement due to lock timeout", ErrorClass::Busy),
     (
         "canceling statement due to statement timeout",
-        Meaning::Busy,
+        ErrorClass::Busy,
     ),
     // MariaDB and MySQL: 1205, 1047, 1969 and 3024.
-    ("Lock wait timeout exceeded", Meaning::Busy),
-    ("WSREP has not yet prepared node", Meaning::Busy),
-    ("maximum statement execution time exceeded", Meaning::Busy),
-    ("max_statement_time exceeded", Meaning::Busy),
-    (MIGRATING, Meaning::Busy),
+    ("Lock wait timeout exceeded", ErrorClass::Busy),
+    ("WSREP has not yet prepared node", ErrorClass::Busy),
+    (
+        "maximum statement execution time exceeded",
+        ErrorClass::Busy,
+    ),
+    ("max_statement_time exceeded", ErrorClass::Busy),
+    (MIGRATING, ErrorClass::Busy),
     // MariaDB and MySQL: 1290.
-    ("read-only option", Meaning::ReadOnly),
+    ("read-only option", ErrorClass::ReadOnly),
     // PostgreSQL's 40P01, and MariaDB's and MySQL's 1020 and, at a commit, 1213.
-    ("deadlock detected", Meaning::Conflict),
-    ("Record has changed since last read", Meaning::Conflict),
-    ("Deadlock found when trying to get lock", Meaning::Conflict),
+    ("deadlock detected", ErrorClass::Conflict),
+    ("Record has changed since last read", ErrorClass::Conflict),
+    (
+        "Deadlock found when trying to get lock",
+        ErrorClass::Conflict,
+    ),
     // PostgreSQL's 53100, and MariaDB's and MySQL's 1021, 1026, 1030, 3 and 1114.
-    ("No space left on device", Meaning::DiskFull),
-    ("Disk quota exceeded", Meaning::DiskFull),
-    ("Disk full (", Meaning::DiskFull),
-    ("' is full", Meaning::DiskFull),
+    ("No space left on device", ErrorClass::DiskFull),
+    ("Disk quota exceeded", ErrorClass::DiskFull),
+    ("Disk full (", ErrorClass::DiskFull),
+    ("' is full", ErrorClass::DiskFull),
     // Whatever the language of the system: ENOSPC and EDQUOT on Linux.
-    ("Got error 28 ", Meaning::DiskFull),
-    ("errno: 28 ", Meaning::DiskFull),
-    ("errno: 122 ", Meaning::DiskFull),
+    ("Got error 28 ", ErrorClass::DiskFull),
+    ("errno: 28 ", ErrorClass::DiskFull),
+    ("errno: 122 ", ErrorClass::DiskFull),
     // MariaDB's and MySQL's 1053, and MariaDB's 1927: perhaps during a commit.
-    ("Server shutdown in progress", Meaning::Unknown),
-    ("Connection was killed", Meaning::Unknown),
+    ("Server shutdown in progress", ErrorClass::Unknown),
+    ("Connection was killed", ErrorClass::Unknown),
     // MariaDB's 1317, as 1180.
-    ("Query execution was interrupted", Meaning::Unknown),
+    ("Query execution was interrupted", ErrorClass::Unknown),
 ];
 
 /// During the set-up of a connection, an error that a retry does not resolve means that the server must be
@@ -91,24 +97,29 @@ pub(super) fn classify(error: DieselError) -> Error {
     errors::classify(
         error,
         |error| is_transient(error),
-        |error| meaning(error) == Some(Meaning::DiskFull),
+        |error| meaning(error) == Some(ErrorClass::DiskFull),
     )
 }
 
 /// Whether a retry may succeed.
 pub(super) fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut meanings = causes(error).filter_map(meaning);
-    meanings.any(|one| matches!(one, Meaning::Conflict | Meaning::Busy | Meaning::ReadOnly))
+    meanings.any(|one| {
+        matches!(
+            one,
+            ErrorClass::Conflict | ErrorClass::Busy | ErrorClass::ReadOnly
+        )
+    })
 }
 
 /// The meaning of an error, without that of its causes.
-pub(super) fn meaning(error: &(dyn std::error::Error + 'static)) -> Option<Meaning> {
+pub(super) fn meaning(error: &(dyn std::error::Error + 'static)) -> Option<ErrorClass> {
     let message = match error.downcast_ref() {
         Some(DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _)) => {
-            return Some(Meaning::Conflict);
+            return Some(ErrorClass::Conflict);
         }
         Some(DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _)) => {
-            return Some(Meaning::ReadOnly);
+            return Some(ErrorClass::ReadOnly);
         }
         None | Some(DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)) => error.to_string(),
         // The message may quote a name: MariaDB quotes the one that is taken.
@@ -134,7 +145,7 @@ mod tests {
         }
         let message = "The server is running with the --read-only option so it cannot execute this";
         let read_only = error(DatabaseErrorKind::Unknown, message.to_owned());
-        assert_eq!(meaning(&read_only), Some(Meaning::ReadOnly));
+        assert_eq!(meaning(&read_only), Some(ErrorClass::ReadOnly));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::QueryResult;
 
-use super::{backend::Backend, batcher::Work, connection::Connection, kind::Kind};
+use super::{backend::Backend, batcher::Work, connection::Connection, operation::Operation};
 use crate::{
     catalogue::{Result, Room},
     database::{
@@ -24,15 +24,15 @@ impl<B: Backend> Work<B> for Lookups {
 
     const QUEUE: &'static str = "lookups";
 
-    const BATCH: Kind = Kind::LookupBatch;
+    const BATCH: Operation = Operation::LookupBatch;
 
-    const ALONE: Kind = Kind::Lookup;
+    const ALONE: Operation = Operation::Lookup;
 
     async fn execute(
         &self,
         connection: &mut Connection<B>,
         ids: &[&RobotId],
-        _: Kind,
+        _: Operation,
     ) -> QueryResult<Vec<Result<Option<Robot>>>> {
         let connection = &mut connection.inner;
         if let [id] = ids {

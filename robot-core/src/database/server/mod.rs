@@ -12,10 +12,10 @@ mod connection;
 mod connector;
 mod define;
 mod errors;
-mod kind;
 mod lookups;
 #[cfg(feature = "mysql")]
 mod mysql;
+mod operation;
 mod pool;
 #[cfg(feature = "postgres")]
 mod postgres;

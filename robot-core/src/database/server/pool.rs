@@ -23,8 +23,8 @@ use super::{
     connect_error::NO_ANSWER,
     connection::Connection,
     connector::Connector,
-    errors::{Meaning, classify, meaning},
-    kind::Kind,
+    errors::{ErrorClass, classify, meaning},
+    operation::Operation,
 };
 use crate::{
     catalogue::{Error, Result},
@@ -76,7 +76,7 @@ pub(super) struct Pool<B: Backend> {
 /// The right of statements to use a connection.
 pub(super) struct Lease<B> {
     connection: Connection<B>,
-    pub(super) kind: Kind,
+    pub(super) operation: Operation,
     /// How many items the statements are for.
     pub(super) items: usize,
     submitted: Instant,
@@ -95,7 +95,7 @@ impl<B, T, F: AsyncFn(&mut Connection<B>) -> QueryResult<T>> Statements<B, T> fo
 }
 
 /// Why statements failed.
-pub(super) struct Failure(pub(super) Fault, pub(super) Error);
+pub(super) struct ExecutionError(pub(super) Fault, pub(super) Error);
 
 /// What a failure means for a repetition, the most promising one last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,10 +111,10 @@ pub(super) enum Fault {
     External,
 }
 
-impl Failure {
+impl ExecutionError {
     /// The meaning of an error of the server.
     fn of(error: DieselError) -> Self {
-        let is_conflict = meaning(&error) == Some(Meaning::Conflict);
+        let is_conflict = meaning(&error) == Some(ErrorClass::Conflict);
         // Localized messages have no specific kind, so an unknown error may be a deadlock. A taken id was
         // assigned by the server itself. Both are repeated.
         let is_unexplained = matches!(
@@ -136,8 +136,8 @@ impl Failure {
     }
 }
 
-impl From<Failure> for Error {
-    fn from(Failure(_, error): Failure) -> Self {
+impl From<ExecutionError> for Error {
+    fn from(ExecutionError(_, error): ExecutionError) -> Self {
         error
     }
 }
@@ -162,10 +162,10 @@ impl<B: Backend> Pool<B> {
     /// Executes statements, which may be repeated, and which leave no transaction open.
     pub(super) async fn execute<T>(
         self: &Arc<Self>,
-        kind: Kind,
+        operation: Operation,
         statements: impl AsyncFn(&mut Connection<B>) -> QueryResult<T>,
     ) -> Result<T> {
-        let lease = self.lease(kind, Instant::now()).await?;
+        let lease = self.lease(operation, Instant::now()).await?;
         Ok(self.repeat(lease, &statements).await?)
     }
 
@@ -174,30 +174,31 @@ impl<B: Backend> Pool<B> {
         self: &Arc<Self>,
         mut lease: Lease<B>,
         statements: &impl Statements<B, T>,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, ExecutionError> {
         let mut attempts = 0;
         loop {
-            let (kind, items, submitted) = (lease.kind, lease.items, lease.submitted);
+            let (operation, items, submitted) = (lease.operation, lease.items, lease.submitted);
             let (mut connection, permits) = (lease.connection, lease.permits);
             let limit = self.connector.timeout;
             let limited = async {
-                connection.limit(kind, limit).await?;
+                connection.limit(operation, limit).await?;
                 statements.execute(&mut connection).await
             };
             let measurement = self.metrics.begin(items, submitted.elapsed());
-            let result = self.wait(kind, limited).await;
+            let result = self.wait(operation, limited).await;
             drop(measurement);
-            let result = self.keep_or_close(connection, kind, result).await;
-            if matches!(kind, Kind::Change | Kind::ChangeBatch) {
+            let result = self.keep_or_close(connection, operation, result).await;
+            if matches!(operation, Operation::Change | Operation::ChangeBatch) {
                 count_commit(result.as_ref().map(drop).map_err(|failure| &failure.1));
             }
-            let (repeated, attempts_limit) = if kind.is_batch() {
+            let (repeated, attempts_limit) = if operation.is_batch() {
                 (Fault::External, 1)
             } else {
                 (Fault::Repeatable, ATTEMPTS)
             };
             match result {
-                Err(Failure(fault, _)) if fault >= repeated && attempts < attempts_limit => {}
+                Err(ExecutionError(fault, _)) if fault >= repeated && attempts < attempts_limit => {
+                }
                 result => return result,
             }
             let retried = items.try_into().unwrap_or(u64::MAX);
@@ -205,7 +206,7 @@ impl<B: Backend> Pool<B> {
             // Others that wait come before.
             drop(permits);
             sleep(pause(attempts)).await;
-            lease = self.lease(kind, submitted).await?;
+            lease = self.lease(operation, submitted).await?;
             lease.items = items;
             attempts += 1;
         }
@@ -213,10 +214,14 @@ impl<B: Backend> Pool<B> {
 
     /// Waits for statements until their time is up. Those that may take long also fail if the server hangs: every
     /// time that the timeout has passed, it must answer on another connection.
-    async fn wait<T>(&self, kind: Kind, statements: impl Future<Output = T>) -> Result<T, Elapsed> {
+    async fn wait<T>(
+        &self,
+        operation: Operation,
+        statements: impl Future<Output = T>,
+    ) -> Result<T, Elapsed> {
         let limit = self.connector.timeout;
-        let statements = timeout(kind.limit(limit), statements);
-        if kind.is_limited_by_timeout() {
+        let statements = timeout(operation.limit(limit), statements);
+        if operation.is_limited_by_timeout() {
             return statements.await;
         }
         let mut statements = pin!(statements);
@@ -243,12 +248,12 @@ impl<B: Backend> Pool<B> {
     /// A connection for statements, unless their time is up.
     pub(super) async fn lease(
         self: &Arc<Self>,
-        kind: Kind,
+        operation: Operation,
         submitted: Instant,
-    ) -> Result<Lease<B>, Failure> {
+    ) -> Result<Lease<B>, ExecutionError> {
         let opened = async {
             // The semaphores are never closed, so that waiting does not fail.
-            let long = if kind.may_take_long() {
+            let long = if operation.may_take_long() {
                 Arc::clone(&self.long).acquire_owned().await.ok()
             } else {
                 None
@@ -256,7 +261,7 @@ impl<B: Backend> Pool<B> {
             Lease {
                 permits: [long, Arc::clone(&self.all).acquire_owned().await.ok()],
                 connection: self.open().await,
-                kind,
+                operation,
                 items: 1,
                 submitted,
             }
@@ -268,7 +273,7 @@ impl<B: Backend> Pool<B> {
             return Ok(lease);
         }
         self.metrics.timed_out.increment(1);
-        Err(Failure(Fault::Final, self.connector.unavailable()))
+        Err(ExecutionError(Fault::Final, self.connector.unavailable()))
     }
 
     /// A connection, as soon as one is not used any more or the server accepts a new one.
@@ -318,17 +323,17 @@ impl<B: Backend> Pool<B> {
     async fn keep_or_close<T>(
         &self,
         mut connection: Connection<B>,
-        kind: Kind,
+        operation: Operation,
         result: Result<QueryResult<T>, Elapsed>,
-    ) -> Result<T, Failure> {
-        let is_unknown = kind.is_write() && !connection.is_uncommitted;
+    ) -> Result<T, ExecutionError> {
+        let is_unknown = operation.is_write() && !connection.is_uncommitted;
         let (fault, cause): (_, Box<dyn std::error::Error + Send + Sync>) = match result {
             Ok(Ok(value)) => {
                 self.keep(connection);
                 return Ok(value);
             }
             Ok(Err(error)) => {
-                let is_demoted = meaning(&error) == Some(Meaning::ReadOnly);
+                let is_demoted = meaning(&error) == Some(ErrorClass::ReadOnly);
                 if is_demoted
                     && connection.epoch == self.connector.epoch()
                     && connection.opened.elapsed() > REPLACEMENT_AGE
@@ -339,7 +344,7 @@ impl<B: Backend> Pool<B> {
                     if !connection.is_broken {
                         self.keep(connection);
                     }
-                    return Err(Failure::of(error));
+                    return Err(ExecutionError::of(error));
                 }
                 (Fault::External, error.into())
             }
@@ -347,9 +352,9 @@ impl<B: Backend> Pool<B> {
         };
         self.connector.replace_all();
         Err(if is_unknown {
-            Failure(Fault::Final, Error::unknown(cause))
+            ExecutionError(Fault::Final, Error::unknown(cause))
         } else {
-            Failure(fault, Error::unavailable(cause))
+            ExecutionError(fault, Error::unavailable(cause))
         })
     }
 }

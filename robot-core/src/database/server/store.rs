@@ -20,8 +20,8 @@ use super::{
     connection::Connection,
     connector::Connector,
     define::define,
-    kind::Kind,
     lookups::Lookups,
+    operation::Operation,
     pool::Pool,
     runtime::Runtime,
     upkeep::keep_up,
@@ -32,7 +32,7 @@ use crate::{
         Receipt, Redefinition, Restoration, Result, redact,
     },
     database::{
-        conditions::Part,
+        conditions::ValueGroup,
         fragment::Fragment,
         refresher::{REFRESH_INTERVAL, Refresher},
         restore::restore,
@@ -99,19 +99,19 @@ impl<B: Backend> ServerStore<B> {
     /// Executes statements on the thread of the caller.
     fn execute<T>(
         &self,
-        kind: Kind,
+        operation: Operation,
         statements: impl AsyncFn(&mut Connection<B>) -> QueryResult<T>,
     ) -> Result<T> {
-        self.runtime.wait(self.pool.execute(kind, statements))
+        self.runtime.wait(self.pool.execute(operation, statements))
     }
 
     /// Executes a statement for each part of a list, with the text of a filter. If there are several, they read the
     /// same snapshot.
     fn search<T>(
         &self,
-        kind: Kind,
+        operation: Operation,
         filter: &Filter,
-        parts: &[Part],
+        parts: &[ValueGroup],
         statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
     ) -> Result<T> {
         let run = async |connection: &mut B| {
@@ -119,7 +119,7 @@ impl<B: Backend> ServerStore<B> {
             let condition = text.as_ref().map(TextSearch::condition::<B>);
             statement(connection, condition).await
         };
-        self.execute(kind, async |connection| {
+        self.execute(operation, async |connection| {
             if parts.len() == 1 && !is_folded(filter) {
                 return run(&mut connection.inner).await;
             }
@@ -135,13 +135,13 @@ impl<B: Backend> ServerStore<B> {
         }
         let cursor = &request.cursor.defined_by(&self.definition());
         let request = PageRequest { cursor, ..request };
-        let parts = Part::after(cursor, request.filter);
+        let parts = ValueGroup::after(cursor, request.filter);
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
             let mut room = request.room();
             let found = page(connection, request, condition, &mut room, "").await;
             Ok(room.page(found?))
         };
-        self.search(page_kind(request), request.filter, parts, &read)
+        self.search(page_operation(request), request.filter, parts, &read)
     }
 }
 
@@ -153,7 +153,7 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) -> bool
     }
     let known = &pool.connector.definition;
     let refresh = async |connection: &mut Connection<B>| known.refresh(&mut connection.inner).await;
-    let refreshed = pool.execute(Kind::Page, refresh);
+    let refreshed = pool.execute(Operation::Page, refresh);
     if refreshed.await.is_err() || Instant::now() < pause.get() {
         return false;
     }
@@ -163,10 +163,10 @@ async fn refresh<B: Backend>(pool: &Arc<Pool<B>>, pause: &Cell<Instant>) -> bool
     })
 }
 
-fn page_kind(request: PageRequest<'_>) -> Kind {
+fn page_operation(request: PageRequest<'_>) -> Operation {
     match after_name(request) {
-        Some(_) if request.filter.containing.is_empty() => Kind::Page,
-        _ => Kind::Scan,
+        Some(_) if request.filter.containing.is_empty() => Operation::Page,
+        _ => Operation::Scan,
     }
 }
 
@@ -203,7 +203,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         let found = async |connection: &mut Connection<B>| find(&mut connection.inner, name).await;
         self.runtime
-            .wait(self.lookups.pool.execute(Kind::Lookup, found))
+            .wait(self.lookups.pool.execute(Operation::Lookup, found))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
@@ -232,7 +232,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
             counts(connection, filter, condition, by).await
         };
-        self.search(Kind::Scan, filter, &[Part::All], &read)
+        self.search(Operation::Scan, filter, &[ValueGroup::All], &read)
     }
 
     fn definition(&self) -> Arc<Definition> {
@@ -241,7 +241,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
 
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
         let connector = &self.pool.connector;
-        let defined = self.execute(Kind::Define, async |connection| {
+        let defined = self.execute(Operation::Define, async |connection| {
             define(connection, &redefinition, &connector.has_leftovers).await
         });
         let defined = defined.inspect_err(|_| {
@@ -257,8 +257,8 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         let work = Changes::new(&self.pool.connector);
         let changes: Vec<_> = changes.iter().collect();
-        let results = self.execute(Kind::Write, async |connection| {
-            work.execute(connection, &changes, Kind::Write).await
+        let results = self.execute(Operation::Write, async |connection| {
+            work.execute(connection, &changes, Operation::Write).await
         })?;
         results.into_iter().collect()
     }
@@ -267,7 +267,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if restoration.is_empty() {
             return Ok(());
         }
-        self.execute(Kind::Write, async |connection| {
+        self.execute(Operation::Write, async |connection| {
             connection.begin().await?;
             let result = restore(&mut connection.inner, &self.definition(), restoration).await;
             connection.end(result).await
@@ -275,14 +275,14 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        let last = self.execute(Kind::Page, async |connection| {
+        let last = self.execute(Operation::Page, async |connection| {
             last_id(&mut connection.inner).await
         });
         last.map(RobotId::new)
     }
 
     fn foreign_columns(&self) -> Result<Vec<String>> {
-        self.execute(Kind::Page, async |connection| {
+        self.execute(Operation::Page, async |connection| {
             foreign_columns(&mut connection.inner).await
         })
     }

@@ -7,7 +7,9 @@ use std::{
 
 use diesel::QueryResult;
 
-use super::{backend::Backend, connection::Connection, define::repair, kind::Kind, pool::Pool};
+use super::{
+    backend::Backend, connection::Connection, define::repair, operation::Operation, pool::Pool,
+};
 use crate::{
     catalogue::Result,
     database::{define::KnownDefinition, rewrite, statements::unindexed},
@@ -24,7 +26,7 @@ pub(super) async fn keep_up<B: Backend>(pool: &Arc<Pool<B>>, limit: Duration) ->
     let has_leftovers = &pool.connector.has_leftovers;
     if has_leftovers.load(Ordering::Relaxed) {
         let repair = async |connection: &mut Connection<B>| repair(connection, known).await;
-        match pool.execute(Kind::Define, repair).await {
+        match pool.execute(Operation::Define, repair).await {
             Ok(()) => has_leftovers.store(false, Ordering::Relaxed),
             Err(error) => tracing::warn!(
                 "indexes of another definition may reject values until they can be dropped: {}",
@@ -34,7 +36,7 @@ pub(super) async fn keep_up<B: Backend>(pool: &Arc<Pool<B>>, limit: Duration) ->
     }
     let started = Instant::now();
     while pool
-        .execute(Kind::Write, async |connection| {
+        .execute(Operation::Write, async |connection| {
             work(connection, known).await
         })
         .await?

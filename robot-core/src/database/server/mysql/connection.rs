@@ -19,7 +19,7 @@ use crate::{
         server::{
             backend::{Backend, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
-            kind::{Kind, SCAN_FACTOR, whole_seconds},
+            operation::{Operation, SCAN_FACTOR, whole_seconds},
         },
     },
 };
@@ -87,16 +87,16 @@ impl Backend for AsyncMysqlConnection {
     }
 
     /// The limit of a statement is a long one, because it would interrupt a commit, too.
-    async fn set_limits(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
-        let seconds = match kind {
+    async fn set_limits(&mut self, operation: Operation, timeout: Duration) -> QueryResult<()> {
+        let seconds = match operation {
             // In a batch, waits for several locks add up.
-            Kind::ChangeBatch => 0,
-            _ => whole_seconds(kind.lock_limit(timeout)),
+            Operation::ChangeBatch => 0,
+            _ => whole_seconds(operation.lock_limit(timeout)),
         };
         // MySQL waits at least a second.
         let mysql = seconds.max(1);
-        let limit = match kind {
-            Kind::Define => Duration::ZERO,
+        let limit = match operation {
+            Operation::Define => Duration::ZERO,
             _ => timeout * SCAN_FACTOR,
         };
         self.batch_execute(&format!(

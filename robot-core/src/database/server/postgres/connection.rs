@@ -22,7 +22,7 @@ use crate::{
         server::{
             backend::{Backend, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
-            kind::Kind,
+            operation::Operation,
         },
     },
     model::{Definition, Robot, ValidChanges},
@@ -89,14 +89,14 @@ impl Backend for AsyncPgConnection {
         Ok(connection.into_inner())
     }
 
-    async fn set_limits(&mut self, kind: Kind, timeout: Duration) -> QueryResult<()> {
-        let others = if kind.needs_index() { "off" } else { "on" };
+    async fn set_limits(&mut self, operation: Operation, timeout: Duration) -> QueryResult<()> {
+        let others = if operation.needs_index() { "off" } else { "on" };
         self.batch_execute(&format!(
             "SET statement_timeout = {statement}; SET lock_timeout = {lock};
              SET enable_seqscan = {others}; SET enable_hashjoin = {others};
              SET enable_mergejoin = {others}",
-            statement = kind.statement_limit(timeout).as_millis(),
-            lock = kind.lock_limit(timeout).as_millis()
+            statement = operation.statement_limit(timeout).as_millis(),
+            lock = operation.lock_limit(timeout).as_millis()
         ))
         .await
     }

@@ -18,7 +18,7 @@ use crate::{
         schema::{DraftRow, RobotRow},
         server::{
             define::{LOCK_PATIENCE, batch_patiently, reported},
-            kind::LOCK_LIMIT,
+            operation::LOCK_LIMIT,
         },
         statements::by_definition,
         trigrams::trigrams,

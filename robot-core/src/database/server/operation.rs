@@ -8,7 +8,7 @@ pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(1);
 
 /// The kind of statements, which decides their time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Operation {
     /// Look up robots, alone or together.
     Lookup,
     LookupBatch,
@@ -48,7 +48,7 @@ const WRITE_MARGIN: Duration = Duration::from_secs(1);
 /// The same for statements that read. Shorter, because these can be repeated.
 const READ_MARGIN: Duration = Duration::from_millis(300);
 
-impl Kind {
+impl Operation {
     pub(super) fn is_write(self) -> bool {
         matches!(
             self,
