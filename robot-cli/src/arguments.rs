@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
         help_heading = GLOBAL,
         value_name = "FORMAT",
         action = ArgAction::Set,
-        value_parser = Format::parser([]),
+        value_parser = Format::parser(&[]),
         hide_possible_values = true
     )]
     pub(crate) format: Vec<String>,

@@ -48,8 +48,8 @@ pub(crate) struct ColumnArgs {
     #[arg(long, requires = "define")]
     pub(crate) choices: bool,
 
-    /// The kind of a new field: text, number, integer, boolean, date, uri or choices; may be repeated
     #[arg(long, value_name = "COLUMN=KIND", requires = "define")]
+    #[arg(help = format!("The kind of a new field: {}; may be repeated", Columns::kinds("or")))]
     kind: Vec<String>,
 
     /// A text that means no value; may be repeated

@@ -110,11 +110,11 @@ pub(crate) enum Format {
 
 impl Format {
     /// The parser of `--format`, which permits other values, too.
-    pub(crate) fn parser<const N: usize>(others: [&'static str; N]) -> PossibleValuesParser {
+    pub(crate) fn parser(others: &[&'static str]) -> PossibleValuesParser {
         let formats = Self::value_variants()
             .iter()
             .filter_map(Self::to_possible_value);
-        PossibleValuesParser::new(formats.chain(others.map(PossibleValue::new)))
+        PossibleValuesParser::new(formats.chain(others.iter().map(PossibleValue::new)))
     }
 
     /// The format that is among the values of `--format`.

@@ -114,7 +114,7 @@ impl Table {
 /// The width to which a column of a width can be narrowed.
 fn least_width(field: Field, width: usize) -> usize {
     match field.kind() {
-        kind @ Kind::Text { .. } if !kind.is_date() => width.min(MIN_TEXT.max(field.name().len())),
+        kind @ Kind::Text { .. } if !kind.is_time() => width.min(MIN_TEXT.max(field.name().len())),
         _ => width,
     }
 }

@@ -126,7 +126,8 @@ pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
     Definition, DefinitionDraft, DefinitionError, Draft, Field, Format, Kind, Message,
-    NAME_LENGTH_LIMIT, OwnValues, ParseIdError, ParseRevisionError, Pattern, Rejection, Revision,
-    Robot, RobotId, Rule, ValidChanges, ValidDraft, Value, Violation, Violations, fold,
+    NAME_LENGTH_LIMIT, NamedFormat, OwnValues, ParseIdError, ParseRevisionError, Pattern,
+    Rejection, Revision, Robot, RobotId, Rule, ValidChanges, ValidDraft, Value, Violation,
+    Violations, fold,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

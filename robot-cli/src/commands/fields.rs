@@ -3,7 +3,7 @@
 use std::{ffi::OsString, io::Read, sync::Arc};
 
 use clap::{ArgAction, Args, Subcommand};
-use robot_core::{Catalogue, Definition, DefinitionDraft, Field, Kind, Redefinition};
+use robot_core::{Catalogue, Definition, DefinitionDraft, Field, Redefinition};
 use serde::Serialize;
 use serde_json::{Map, Number, Value, json};
 
@@ -113,9 +113,9 @@ struct Keywords {
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
 
-    /// Of texts: date or uri; or of the output
-    #[arg(long, value_parser = Format::parser(FORMATS), hide_possible_values = true)]
+    #[arg(long, value_parser = Format::parser(&formats()), hide_possible_values = true)]
     #[arg(action = ArgAction::Append)]
+    #[arg(help = format!("Of texts: {}; or of the output", formats().join(" or ")))]
     #[serde(skip)]
     format: Vec<String>,
 
@@ -137,15 +137,20 @@ struct Keywords {
 }
 
 /// The formats of texts.
-const FORMATS: [&str; 2] = ["date", "uri"];
+fn formats() -> Vec<&'static str> {
+    robot_core::Format::NAMED
+        .iter()
+        .map(|format| format.name)
+        .collect()
+}
 
 impl Keywords {
     /// Sets the given keywords of a property in the document, and removes those that they exclude.
     fn apply(&self, property: &mut Map<String, Value>) {
         let mut given = json!(self).as_object().cloned().unwrap_or_default();
         given.retain(|_, value| !value.is_null());
-        let mut formats = self.format.iter().map(String::as_str);
-        let format = formats.find(|format| FORMATS.contains(format));
+        let mut values = self.format.iter().map(String::as_str);
+        let format = values.find(|format| formats().contains(format));
         given.extend(format.map(|format| ("format".to_owned(), json!(format))));
         property.retain(|present, _| {
             !given.keys().any(|name| match name.as_str() {
@@ -276,12 +281,9 @@ fn print(context: &mut Context<'_>) -> Result<(), Failure> {
         _ => json!(is_set),
     };
     let rows = definition.settable().iter().map(|field| {
-        let kind = match field.kind() {
-            Kind::Choice(_) => "enum",
-            Kind::Integer { .. } => "integer",
-            Kind::Number { .. } => "number",
-            Kind::Boolean => "boolean",
-            _ => "string",
+        let kind = match field.choices() {
+            [] => field.kind().json_type(),
+            _ => "enum",
         };
         let is_searched = field.is_searched() || *field == Field::NAME;
         vec![

@@ -96,7 +96,7 @@ impl Condition {
     #[must_use]
     pub fn description(self) -> String {
         let field = self.field;
-        let end = if field == Field::YEAR || field.kind().is_date() {
+        let end = if field == Field::YEAR || field.kind().is_time() {
             ["later", "earlier"]
         } else {
             ["more", "less"]
@@ -142,7 +142,7 @@ impl Condition {
         let has_sign = matches!(field.kind(), Kind::Integer { minimum: 0.., .. })
             && text.starts_with(['+', '-']);
         let value = field.parse_value(text).ok();
-        let value = value.filter(|value| !has_sign && field.kind().is_valid_date(value));
+        let value = value.filter(|value| !has_sign && field.kind().is_valid_time(value));
         let message = || format!("{} must be {}", self.name(), field.requirement());
         value.map(Some).ok_or_else(message)
     }

@@ -111,20 +111,20 @@ impl Summary {
     }
 }
 
-/// A value of a field, or the year of dates, and the number of robots that have it; `None` is no value.
+/// A value of a field, or the year of times, and the number of robots that have it; `None` is no value.
 pub type ValueCount = (Option<Value<'static>>, u64);
 
-/// The numbers of robots by the values of a field, of dates by their years. The least value is first; no
-/// value is last. A text that is no date was stored before the field had dates, and is none.
+/// The numbers of robots by the values of a field, of times by their years. The least value is first; no
+/// value is last. A text that is no time was stored before the field had times, and is none.
 pub(crate) fn counted_values(
     field: Field,
     counts: impl IntoIterator<Item = ValueCount>,
 ) -> Vec<ValueCount> {
     let mut counted: HashMap<Option<String>, ValueCount> = HashMap::new();
     for (value, count) in counts {
-        let value = match value.filter(|value| field.kind().is_valid_date(value)) {
-            Some(Value::Text(date)) if field.kind().is_date() => {
-                let year = date.split('-').next().unwrap_or_default();
+        let value = match value.filter(|value| field.kind().is_valid_time(value)) {
+            Some(Value::Text(time)) if field.kind().is_time() => {
+                let year = time.split('-').next().unwrap_or_default();
                 Some(Value::from(year.to_owned()))
             }
             value => value,

@@ -237,12 +237,10 @@ impl Definition {
         built_in.into_iter().chain([Field::ID]).chain(own)
     }
 
-    /// The fields by whose values robots are counted: choices, true and false, and dates, by their years.
+    /// The fields by whose values robots are counted: choices, true and false, and times, by their years.
     pub fn countable(&self) -> impl Iterator<Item = Field> + '_ {
-        let is_countable = |kind: Kind| match kind {
-            Kind::Choice(_) | Kind::Boolean => true,
-            kind => kind.is_date(),
-        };
+        let is_countable =
+            |kind: Kind| kind.is_time() || matches!(kind, Kind::Choice(_) | Kind::Boolean);
         let fields = self.settable().iter().copied();
         fields.filter(move |field| is_countable(field.kind()))
     }

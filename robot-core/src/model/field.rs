@@ -2,11 +2,7 @@
 
 use std::fmt;
 
-use super::{
-    kind::{Format, Kind},
-    revision::Revision,
-    value::Value,
-};
+use super::{format::Format, kind::Kind, revision::Revision, value::Value};
 
 /// The maximum length of a name, in characters (Unicode scalar values).
 ///
@@ -224,10 +220,10 @@ impl Field {
     /// Whether the values of this field before its change are converted, because its kind changes.
     pub(crate) fn converts(self, before: Self) -> bool {
         let is_choice = |field: Self| matches!(field.kind(), Kind::Choice(_));
-        let becomes_date = self.kind().is_date() && !before.kind().is_date();
-        self.json_type() != before.json_type()
+        let (kind, old) = (self.kind(), before.kind());
+        kind.json_type() != old.json_type()
             || is_choice(self) != is_choice(before)
-            || becomes_date
+            || kind.is_time() && kind.time() != old.time()
     }
 
     /// The names of the conditions for a range of values; empty if there are none.

@@ -1,5 +1,6 @@
 //! The values of the catalogue, which cannot be invalid: robots, their rules, and their fields.
 
+mod date;
 mod definition;
 mod document;
 mod draft;
@@ -7,6 +8,7 @@ mod draft;
 pub(crate) mod draft_json;
 mod field;
 mod fold;
+mod format;
 mod id;
 mod kind;
 mod members;
@@ -23,6 +25,8 @@ mod value;
 mod view;
 mod violation;
 
+#[cfg(feature = "transfer")]
+pub use date::DateOrder;
 pub use definition::Definition;
 pub(crate) use document::{CHOICE_LIMIT, TITLE_LIMIT, is_reserved};
 pub use document::{DefinitionDraft, DefinitionError};
@@ -31,14 +35,13 @@ pub use draft::{Draft, Rejection};
 pub(crate) use field::Member;
 pub use field::{Field, NAME_LENGTH_LIMIT};
 pub use fold::fold;
+pub use format::{Format, NamedFormat, Pattern};
 pub use id::{ParseIdError, RobotId};
-pub use kind::{Format, Kind, Pattern};
+pub use kind::Kind;
 pub(crate) use kind::{INDEXED_LENGTH, listed};
 pub use own::OwnValues;
 #[cfg(feature = "transfer")]
-pub use reading::DateOrder;
-#[cfg(feature = "transfer")]
-pub(crate) use reading::{NULLS, Reading, iso_date, whole};
+pub(crate) use reading::{NULLS, Reading, whole};
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::Robot;
 pub use text::Message;

@@ -2,75 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-
-use super::{
-    field::Field,
-    kind::{Kind, is_date},
-    text::excerpt,
-    value::Value,
-};
+use super::{date::DateOrder, field::Field, kind::Kind, text::excerpt, value::Value};
 
 /// Texts that stand for no value in many files, if the other values of the column are no texts.
 pub(crate) const NULLS: [&str; 8] = ["NA", "N/A", r"\N", "NULL", "null", "None", "-", "?"];
-
-/// The order of day and month in dates that consist of numbers.
-///
-/// ```
-/// use robot_core::transfer::DateOrder;
-///
-/// assert_eq!(DateOrder::of_name("dmy"), Some(DateOrder::DayFirst));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum DateOrder {
-    /// As in 31.12.2020.
-    #[serde(rename = "dmy")]
-    DayFirst,
-    /// As in 12/31/2020.
-    #[serde(rename = "mdy")]
-    MonthFirst,
-}
-
-impl DateOrder {
-    /// The names, in the order of the variants.
-    pub const NAMES: &[&str] = &["dmy", "mdy"];
-
-    /// The order with this name.
-    #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
-        let mut all = Self::NAMES.iter().zip([Self::DayFirst, Self::MonthFirst]);
-        all.find_map(|(known, order)| (*known == name).then_some(order))
-    }
-
-    /// The date of a text in this order, as in ISO 8601.
-    pub(crate) fn parse(self, text: &str) -> Option<String> {
-        let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
-        let separator = date.chars().find(|character| !character.is_ascii_digit())?;
-        if !matches!(separator, '.' | '/' | '-') || !is_midnight(time) {
-            return None;
-        }
-        let parts: Vec<_> = date.split(separator).collect();
-        let [one, other, year] = parts[..] else {
-            return None;
-        };
-        let (day, month) = match self {
-            Self::DayFirst => (one, other),
-            Self::MonthFirst => (other, one),
-        };
-        let date = format!("{year}-{month:0>2}-{day:0>2}");
-        is_date(&date).then_some(date)
-    }
-}
-
-/// The date of a text in ISO 8601, if it has no other time than midnight.
-pub(crate) fn iso_date(text: &str) -> Option<&str> {
-    let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, ""));
-    (is_date(date) && is_midnight(time)).then_some(date)
-}
-
-fn is_midnight(time: &str) -> bool {
-    matches!(time, "" | "00:00" | "00:00:00" | "00:00:00.000")
-}
 
 /// How the texts of a column become values.
 #[derive(Debug, Clone, Default)]
@@ -102,15 +37,11 @@ impl Reading {
         text: &'t str,
     ) -> Result<Option<Cow<'t, str>>, String> {
         let kind = field.kind();
-        let is_text = matches!(kind, Kind::Text { .. }) && !kind.is_date();
+        let is_text = matches!(kind, Kind::Text { .. }) && !kind.is_time();
         let Some(text) = self.present(text, is_text) else {
             return Ok(None);
         };
         Ok(Some(match kind {
-            _ if kind.is_date() => {
-                let date = self.dates.and_then(|order| order.parse(text));
-                date.map_or_else(|| iso_date(text).unwrap_or(text).into(), Cow::Owned)
-            }
             Kind::Integer { .. } | Kind::Number { .. } => {
                 let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
                 let mut digits = unsigned.chars().map(|character| character.is_ascii_digit());
@@ -128,7 +59,12 @@ impl Reading {
                 "false" | "no" | "0" => "false".into(),
                 _ => text.into(),
             },
-            _ => text.into(),
+            _ => {
+                let read = kind.time().map(|time| time.read);
+                let value =
+                    read.and_then(|read| read(text, self.dates).or_else(|| read(text, None)));
+                value.unwrap_or(text.into())
+            }
         }))
     }
 

@@ -13,7 +13,7 @@ impl Field {
             Kind::Id => json!({ "type": "string", "pattern": "^[1-9][0-9]*$" }),
             Kind::Text { .. } => json!({ "type": "string", "minLength": 1 }),
             Kind::Integer { .. } => json!({ "type": "integer", "format": "int64" }),
-            _ => json!({ "type": self.json_type() }),
+            _ => json!({ "type": self.kind().json_type() }),
         };
         schema["title"] = self.title().into();
         if !self.description().is_empty() {

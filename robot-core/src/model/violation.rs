@@ -2,12 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use super::{
-    definition::Definition,
-    field::Field,
-    kind::{Format, Kind, is_date, is_uri},
-    value::Value,
-};
+use super::{definition::Definition, field::Field, format::Format, kind::Kind, value::Value};
 
 /// One violated rule. Its message, by [`Display`](fmt::Display), is part of the contract.
 ///
@@ -143,14 +138,9 @@ impl Field {
                         let is_match = is_long || pattern.0.is_match(text);
                         forbid(!is_match, "must match the pattern", &pattern.as_str());
                     }
-                    Format::Date => {
-                        forbid(!is_date(text), "must be a date, such as", &"2020-05-31");
+                    Format::Named(format) => {
+                        forbid(!(format.is_valid)(text), "must be", &format.description());
                     }
-                    Format::Uri => forbid(
-                        !is_uri(text),
-                        "must be a URI, such as",
-                        &"https://example.org/",
-                    ),
                 }
             }
             (Kind::Choice(choices), Value::Text(text)) if choices.contains(&text.as_ref()) => {}

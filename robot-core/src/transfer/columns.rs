@@ -7,7 +7,8 @@ use std::{
 };
 
 use crate::model::{
-    DateOrder, Definition, Field, Member, Reading, TITLE_LIMIT, UNKNOWN_LIMIT, excerpt, unknown,
+    DateOrder, Definition, Field, Format, Member, Reading, TITLE_LIMIT, UNKNOWN_LIMIT, excerpt,
+    listed, unknown,
 };
 
 /// The maximum number of columns that are reported because they are not stored.
@@ -128,8 +129,16 @@ impl Columns {
         self.chosen.push((heading.to_owned(), field));
     }
 
-    /// Chooses the kind of a new field for the column with a heading, or for the field with a name: `text`,
-    /// `number`, `integer`, `boolean`, `date`, `uri` or `choices`.
+    /// The kinds of new fields, in a sentence: `text, number, integer, boolean, date, uri or choices`.
+    #[must_use]
+    pub fn kinds(conjunction: &str) -> String {
+        let mut kinds = vec!["text", "number", "integer", "boolean"];
+        kinds.extend(Format::NAMED.iter().map(|format| format.name));
+        kinds.push("choices");
+        listed(&kinds, conjunction)
+    }
+
+    /// Chooses the [kind](Self::kinds) of a new field for the column with a heading, or for the field with a name.
     #[must_use]
     pub fn kind(mut self, heading: &str, kind: &str) -> Self {
         self.kinds

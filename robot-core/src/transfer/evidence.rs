@@ -3,38 +3,47 @@
 use std::collections::BTreeSet;
 
 use super::{columns::Meaning, names::Names, position::Position, record::Cell};
-use crate::model::{CHOICE_LIMIT, DateOrder, NULLS, Reading, excerpt, iso_date, whole};
+use crate::model::{CHOICE_LIMIT, DateOrder, Format, NULLS, NamedFormat, Reading, excerpt, whole};
 
 /// The maximum number of different numbers of a column that are compared. Lower, and more columns become texts because
 /// two of their texts may be the same number; higher, and a plan needs more memory.
 const NUMBERS: usize = 20_000;
 
-/// What the values of a column may be, the most special first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What the values of a column may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Guess {
     Integer,
     Number,
     DecimalComma,
     Boolean,
-    Date,
-    DayFirst,
-    MonthFirst,
-    Uri,
+    /// Texts of a format, with dates in an order.
+    Format(&'static NamedFormat, Option<DateOrder>),
     Text,
 }
 
 impl Guess {
-    pub(super) const ALL: [Self; 9] = [
-        Self::Integer,
-        Self::Number,
-        Self::DecimalComma,
-        Self::Boolean,
-        Self::Date,
-        Self::DayFirst,
-        Self::MonthFirst,
-        Self::Uri,
-        Self::Text,
-    ];
+    /// All, the most special first.
+    fn all() -> impl Iterator<Item = Self> {
+        let [first, second] = DateOrder::ALL;
+        let formats = Format::NAMED.iter().flat_map(move |format| {
+            [None, Some(first), Some(second)].map(|order| Self::Format(format, order))
+        });
+        let others = [
+            Self::Integer,
+            Self::Number,
+            Self::DecimalComma,
+            Self::Boolean,
+        ];
+        others.into_iter().chain(formats).chain([Self::Text])
+    }
+
+    /// Whether values are texts that are read as they are.
+    pub(super) fn is_text(self) -> bool {
+        match self {
+            Self::Format(format, _) => !format.is_time,
+            guess => guess == Self::Text,
+        }
+    }
 
     fn fits_text(self, text: &str) -> bool {
         match self {
@@ -44,13 +53,7 @@ impl Guess {
             Self::Boolean => ["true", "false", "yes", "no"]
                 .iter()
                 .any(|word| text.eq_ignore_ascii_case(word)),
-            Self::Date => iso_date(text).is_some(),
-            Self::DayFirst => DateOrder::DayFirst.parse(text).is_some(),
-            Self::MonthFirst => DateOrder::MonthFirst.parse(text).is_some(),
-            Self::Uri => {
-                let is_web = text.starts_with("http://") || text.starts_with("https://");
-                is_web && text.is_ascii() && !text.contains(|byte: char| byte.is_ascii_whitespace())
-            }
+            Self::Format(format, order) => (format.read)(text, order).is_some(),
             Self::Text => true,
         }
     }
@@ -150,7 +153,7 @@ impl Evidence {
             Cell::Json(json) => match serde_json::from_str::<String>(json) {
                 Ok(text) => {
                     return self.add_text(position, &text, |guess| {
-                        matches!(guess, Guess::Date | Guess::Uri | Guess::Text)
+                        matches!(guess, Guess::Format(_, None) | Guess::Text)
                             && guess.fits_text(&text)
                     });
                 }
@@ -189,7 +192,7 @@ impl Evidence {
     fn add_text(&mut self, position: Position, text: &str, fits: impl Fn(Guess) -> bool) {
         self.values += 1;
         self.first.get_or_insert_with(|| sample(position, text));
-        for guess in Guess::ALL {
+        for guess in Guess::all() {
             if self.can_be(guess) && !fits(guess) {
                 self.excluded.push((guess, sample(position, text)));
             }
@@ -253,18 +256,27 @@ impl Evidence {
         !self.excluded.iter().any(|(excluded, _)| *excluded == guess)
     }
 
+    /// The orders of day and month that the values may have.
+    fn orders(&self, format: &'static NamedFormat) -> impl Iterator<Item = DateOrder> {
+        let orders = DateOrder::ALL.into_iter();
+        orders.filter(move |order| self.can_be(Guess::Format(format, Some(*order))))
+    }
+
+    /// The order of day and month, if it is clear.
+    pub(super) fn order(&self, format: &'static NamedFormat) -> Option<DateOrder> {
+        let order = self.orders(format).next();
+        order.filter(|_| self.orders(format).count() == 1)
+    }
+
     /// What the values are, in a file whose separator may be a comma: texts if they have no kind in common, or
     /// their day and month cannot be told apart. `None` for values that are of different types in JSON.
     pub(super) fn guess(&self, has_commas: bool, dates: Option<DateOrder>) -> Option<Guess> {
         let is_possible = |guess: &Guess| {
             let is_right = match guess {
                 Guess::DecimalComma => !has_commas,
-                Guess::DayFirst => dates.map_or(!self.can_be(Guess::MonthFirst), |order| {
-                    order == DateOrder::DayFirst
-                }),
-                Guess::MonthFirst => dates.map_or(!self.can_be(Guess::DayFirst), |order| {
-                    order == DateOrder::MonthFirst
-                }),
+                Guess::Format(format, Some(order)) => {
+                    dates.or_else(|| self.order(format)) == Some(*order)
+                }
                 _ => true,
             };
             is_right && self.can_be(*guess)
@@ -272,7 +284,7 @@ impl Evidence {
         if self.values == 0 {
             return Some(Guess::Text);
         }
-        Guess::ALL.into_iter().find(is_possible)
+        Guess::all().find(is_possible)
     }
 
     /// Why the values are of a kind: the value that decided.
@@ -283,7 +295,9 @@ impl Evidence {
                 .find(|(guess, _)| is_other(*guess))
                 .map(|(_, sample)| sample)
         };
-        let is_ambiguous = self.can_be(Guess::DayFirst) && self.can_be(Guess::MonthFirst);
+        let is_ambiguous = Format::NAMED
+            .iter()
+            .any(|format| self.orders(format).count() > 1);
         let first = self
             .first
             .as_ref()
@@ -294,7 +308,7 @@ impl Evidence {
                 "a text, because the day or the month may come first in {first}: add --dates dmy or --dates mdy"
             ),
             Guess::Text => {
-                let decider = other(&|guess| guess != Guess::Uri).or_else(|| other(&|_| true));
+                let decider = other(&|guess| !guess.is_text()).or_else(|| other(&|_| true));
                 let decider = decider.map_or(first, Sample::to_string);
                 format!("a text because of {decider}")
             }

@@ -10,7 +10,7 @@ use super::{
     evidence::{Evidence, Guess},
 };
 use crate::model::{
-    DateOrder, Definition, DefinitionDraft, DefinitionError, Field, Member, NULLS, Reading,
+    Definition, DefinitionDraft, DefinitionError, Field, Format, Member, NULLS, Reading,
     TITLE_LIMIT, fold, is_reserved,
 };
 
@@ -265,7 +265,7 @@ impl<'a> Fields<'a> {
     fn read(&mut self, column: &Evidence, field: Field) {
         let guess = column.guess(self.survey.has_commas, self.columns.dates);
         let kind = field.kind();
-        let is_text = kind.is_text() && !kind.is_date();
+        let is_text = kind.is_text() && !kind.is_time();
         self.set_reading(column, guess, !is_text);
     }
 
@@ -275,8 +275,7 @@ impl<'a> Fields<'a> {
             nulls.extend(NULLS.map(str::to_owned));
         }
         let dates = match guess {
-            Some(Guess::DayFirst) => Some(DateOrder::DayFirst),
-            Some(Guess::MonthFirst) => Some(DateOrder::MonthFirst),
+            Some(Guess::Format(_, order)) => order.or(self.columns.dates),
             _ => self.columns.dates,
         };
         let reading = Reading {
@@ -312,9 +311,10 @@ impl<'a> Fields<'a> {
         }
         let (mut property, guess, mut reason) = self.property(column, &name)?;
         if let Some(guess) = guess {
-            let is_text = matches!(guess, Guess::Text | Guess::Uri);
-            self.set_reading(column, Some(guess), !is_text);
-            if !is_text && let Some((_, null)) = column.nulls.first() {
+            self.set_reading(column, Some(guess), !guess.is_text());
+            if !guess.is_text()
+                && let Some((_, null)) = column.nulls.first()
+            {
                 reason = format!("{reason}; {null} means no value");
             }
         }
@@ -355,11 +355,12 @@ impl<'a> Fields<'a> {
             (Guess::Integer, _) => json!({"type": "integer"}),
             (Guess::Number | Guess::DecimalComma, _) => json!({"type": "number"}),
             (Guess::Boolean, _) => json!({"type": "boolean"}),
-            (Guess::Date | Guess::DayFirst | Guess::MonthFirst, _) => {
-                json!({"type": "string", "format": "date"})
+            (Guess::Format(format, _), _) if format.is_time => {
+                json!({"type": "string", "format": format.name})
             }
-            (Guess::Uri, _) => {
-                json!({"type": "string", "format": "uri", "maxLength": length.ok_or_else(unstorable)?})
+            (Guess::Format(format, _), _) => {
+                let length = length.ok_or_else(unstorable)?;
+                json!({"type": "string", "format": format.name, "maxLength": length})
             }
             (Guess::Text, Some(choices)) if chosen.is_none_or(|kind| kind == "choices") => {
                 json!({"enum": choices})
@@ -513,20 +514,14 @@ fn kind_of(kind: &str, column: &Evidence) -> Result<Guess, ProposalError> {
         }
         "number" => Guess::Number,
         "boolean" => Guess::Boolean,
-        "date" if column.can_be(Guess::DayFirst) && !column.can_be(Guess::MonthFirst) => {
-            Guess::DayFirst
-        }
-        "date" if column.can_be(Guess::MonthFirst) && !column.can_be(Guess::DayFirst) => {
-            Guess::MonthFirst
-        }
-        "date" => Guess::Date,
-        "uri" => Guess::Uri,
-        _ => {
-            let message = format!(
-                "'{kind}' is not a kind; the kinds are text, number, integer, boolean, date, uri and choices"
-            );
-            return Err(ProposalError::Kind(message));
-        }
+        _ => match Format::NAMED.iter().find(|format| format.name == kind) {
+            Some(format) => Guess::Format(format, column.order(format)),
+            None => {
+                let kinds = Columns::kinds("and");
+                let message = format!("'{kind}' is not a kind; the kinds are {kinds}");
+                return Err(ProposalError::Kind(message));
+            }
+        },
     })
 }
 

@@ -209,14 +209,13 @@ impl RobotSheet {
             }
             Value::Number(number) => sheet.write_number(row, column, *number),
             Value::Boolean(boolean) => sheet.write_boolean(row, column, *boolean),
-            Value::Text(text) if field.kind().is_date() => {
+            // Workbooks have no times before 1900.
+            Value::Text(text) if field.kind().is_time() && text.as_ref() >= "1900-03-01" => {
+                let format = field.kind().time().map_or("", |time| time.cells);
+                let format = Format::new().set_num_format(format);
                 match ExcelDateTime::parse_from_str(text) {
-                    // Workbooks have no dates before 1900.
-                    Ok(date) if text.as_ref() >= "1900-03-01" => {
-                        let format = Format::new().set_num_format("yyyy-mm-dd");
-                        sheet.write_datetime_with_format(row, column, date, &format)
-                    }
-                    _ => sheet.write_string(row, column, text.as_ref()),
+                    Ok(time) => sheet.write_datetime_with_format(row, column, time, &format),
+                    Err(_) => sheet.write_string(row, column, text.as_ref()),
                 }
             }
             value => sheet.write_string(row, column, value.to_string()),

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::{
     catalogue::{Condition, Sort},
     http::parameters::conditions,
-    model::{Definition, Field, Kind},
+    model::{Definition, Field, Format, Kind},
 };
 
 /// Adds the fields to the schemas of robots.
@@ -24,9 +24,11 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     data["required"] = required(created);
     let groups = &mut schemas["SummaryGroup"]["properties"];
     for field in definition.countable() {
-        groups[field.name()] = json!({ "type": [field.json_type(), "null"] });
+        groups[field.name()] = json!({ "type": [field.kind().json_type(), "null"] });
     }
     groups["decade"]["type"] = json!(["integer", "null"]);
+    let formats = Format::NAMED.iter().map(|format| format.name);
+    schemas["FieldDefinition"]["properties"]["format"]["enum"] = formats.collect();
 }
 
 fn add(schema: &mut Json, fields: &[Field], schema_of: fn(Field) -> Json) {
@@ -70,7 +72,7 @@ fn values(condition: Condition) -> Json {
     let kind = condition.field.kind();
     let schema = match kind {
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Kind::Text { .. } if !kind.is_date() => json!({ "type": "string" }),
+        Kind::Text { .. } if !kind.is_time() => json!({ "type": "string" }),
         // Also ids that no robot has.
         Kind::Id => json!({ "type": "string", "pattern": "^[0-9]+$" }),
         Kind::Integer { minimum: 0.., .. } => {

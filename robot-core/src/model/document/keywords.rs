@@ -6,7 +6,8 @@ use serde_json::Number;
 use super::place::{Place, Result};
 use crate::model::{
     field::{Field, Member, NAME_LENGTH_LIMIT},
-    kind::{Format, Kind, Pattern},
+    format::{Format, Pattern},
+    kind::{Kind, listed},
     members::Members,
     text::excerpt,
 };
@@ -65,11 +66,13 @@ impl Keywords {
                     }
                 }
                 "format" => {
-                    let name: String = place.value(json, FORMATS)?;
-                    let mut formats = Format::NAMED.iter();
-                    read.format = formats.find(|format| format.name() == Some(&name)).copied();
-                    if read.format.is_none() {
-                        return place.error(format_args!("must be {FORMATS}"));
+                    let names: Vec<_> = Format::NAMED.iter().map(|format| format.name).collect();
+                    let expected = listed(&names, "or");
+                    let name: String = place.value(json, &expected)?;
+                    let format = Format::NAMED.iter().find(|format| format.name == name);
+                    read.format = format.map(Format::Named);
+                    if format.is_none() {
+                        return place.error(format_args!("must be {expected}"));
                     }
                 }
                 "minimum" => read.minimum = Some(place.value(json, "a number")?),
@@ -205,7 +208,6 @@ impl Keywords {
 }
 
 const KINDS: &str = "string, integer, number or boolean";
-const FORMATS: &str = "date or uri";
 
 fn choices(json: &str, place: Place<'_>) -> Result<Vec<String>> {
     let choices: Vec<String> = place.value(json, "an array of strings")?;

@@ -5,10 +5,7 @@ use std::fmt::{self, Display};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::model::{
-    definition::Definition,
-    field::Field,
-    kind::{Format, Kind},
-    value::Value,
+    definition::Definition, field::Field, format::Format, kind::Kind, value::Value,
 };
 
 impl Serialize for Definition {
@@ -51,15 +48,16 @@ impl Serialize for Property {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let field = self.0;
         let mut property = serializer.serialize_map(None)?;
-        property.serialize_entry("type", field.json_type())?;
+        property.serialize_entry("type", field.kind().json_type())?;
         match field.kind() {
             Kind::Text { max_length, format } => {
                 property.serialize_entry("maxLength", &max_length)?;
-                if let Format::Pattern(pattern) = format {
-                    property.serialize_entry("pattern", pattern.as_str())?;
-                }
-                if let Some(name) = format.name() {
-                    property.serialize_entry("format", name)?;
+                match format {
+                    Format::Pattern(pattern) => {
+                        property.serialize_entry("pattern", pattern.as_str())?;
+                    }
+                    Format::Named(format) => property.serialize_entry("format", format.name)?,
+                    Format::Any => {}
                 }
             }
             Kind::Choice(choices) => property.serialize_entry("enum", choices)?,
@@ -98,18 +96,6 @@ impl Serialize for Property {
             property.serialize_entry("description", field.0.description)?;
         }
         property.end()
-    }
-}
-
-impl Field {
-    /// The type of values in JSON.
-    pub(crate) const fn json_type(self) -> &'static str {
-        match self.kind() {
-            Kind::Id | Kind::Text { .. } | Kind::Choice(_) => "string",
-            Kind::Integer { .. } => "integer",
-            Kind::Number { .. } => "number",
-            Kind::Boolean => "boolean",
-        }
     }
 }
 
