@@ -3,8 +3,8 @@
 use robot_core::Draft;
 
 use crate::{
-    sandbox::{Sandbox, contains},
-    terminal::Terminal,
+    sandbox::{Sandbox, contains, start, wait},
+    terminal::run_on_terminal,
 };
 
 const COLORED: &str = "\
@@ -23,22 +23,17 @@ ID  NAME      TYPE        YEAR
 #[test]
 fn table_on_terminal_is_colored_unless_disabled() {
     let sandbox = Sandbox::with_three_robots();
-    let terminal = || Terminal::new(&sandbox);
-    for (terminal, arguments, shown) in [
-        (terminal(), "list", COLORED),
-        (terminal(), "list --color auto", COLORED),
-        (terminal(), "list --color never", PLAIN),
-        (terminal().variable("NO_COLOR", "1"), "list", PLAIN),
-        (terminal().variable("NO_COLOR", ""), "list", COLORED),
-        (terminal().variable("TERM", "dumb"), "list", PLAIN),
-        (terminal().variable("CLICOLOR", "0"), "list", PLAIN),
-        (
-            terminal().variable("NO_COLOR", "1"),
-            "--color=always list",
-            COLORED,
-        ),
+    for (variables, arguments, shown) in [
+        ("", "list", COLORED),
+        ("", "list --color auto", COLORED),
+        ("", "list --color never", PLAIN),
+        ("NO_COLOR=1", "list", PLAIN),
+        ("NO_COLOR=", "list", COLORED),
+        ("TERM=dumb", "list", PLAIN),
+        ("CLICOLOR=0", "list", PLAIN),
+        ("NO_COLOR=1", "--color=always list", COLORED),
     ] {
-        let found = terminal.run(arguments, "");
+        let found = run_on_terminal(&sandbox, (80, variables), arguments, "");
         assert_eq!(found, (shown.to_owned(), Some(0)), "{arguments}");
     }
 }
@@ -48,41 +43,36 @@ fn table_in_pipe_is_colored_only_on_request() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints("list", PLAIN);
     sandbox.prints("list --color=always", COLORED);
-    let mut command = sandbox.command(["list"]);
-    let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), COLORED);
+    let forced = start(sandbox.command("list").env("CLICOLOR_FORCE", "1"));
+    assert_eq!(wait(forced).0, COLORED);
 }
 
 #[test]
 fn other_formats_are_never_colored() {
     let sandbox = Sandbox::new();
     sandbox.add([Draft::new("\u{1b}[31mred", "droid", 1)]);
-    sandbox.prints(
-        "list --color=always --format=csv",
-        "id,name,type,year\n1,\u{1b}[31mred,droid,1\n",
-    );
+    let csv = "id,name,type,year\n1,\u{1b}[31mred,droid,1\n";
+    sandbox.prints("list --color=always --format=csv", csv);
     let json = "{\"id\":\"1\",\"name\":\"\\u001b[31mred\",\"type\":\"droid\",\"year\":1}\n";
-    let terminal = Terminal::new(&sandbox);
-    assert_eq!(terminal.run("list --format ndjson", "").0, json);
+    let (shown, _) = run_on_terminal(&sandbox, (80, ""), "list --format ndjson", "");
+    assert_eq!(shown, json);
 }
 
 #[test]
 fn errors_on_terminal_begin_in_red() {
     let sandbox = Sandbox::with_no_robots();
     let red = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m ";
-    let terminal = Terminal::new(&sandbox);
-    for (arguments, message, status) in [
-        ("get 1", "No robot has the id 1\n", 1),
-        ("get x", "invalid value '", 2),
+    for (arguments, beginning, status) in [
+        ("get 1", format!("{red}No robot has the id 1\n"), 1),
+        ("get x", format!("{red}invalid value '"), 2),
+        ("--color=never get 1", "error: No robot has".to_owned(), 1),
+        ("--color=never get x", "error: invalid value".to_owned(), 2),
     ] {
-        let (shown, code) = terminal.run(arguments, "");
-        assert!(shown.starts_with(&format!("{red}{message}")), "{shown:?}");
+        let (shown, code) = run_on_terminal(&sandbox, (80, ""), arguments, "");
+        assert!(shown.starts_with(&beginning), "{shown:?}");
         assert_eq!(code, Some(status));
-        let (shown, _) = terminal.run(&format!("--color=never {arguments}"), "");
-        assert!(shown.starts_with(&format!("error: {message}")), "{shown:?}");
     }
-    let error = sandbox.stderr("--color always get x", 2);
-    assert!(error.starts_with(red), "{error}");
+    sandbox.reports("--color always get x", 2, &[red]);
 }
 
 #[test]
@@ -105,28 +95,32 @@ ID  NAME                TYPE        YEAR
  3  fits                droid       1977
  2  机器人机器人机器…   virtual        0
 ";
-    let terminal = || Terminal::new(&sandbox);
-    for (terminal, shown) in [
-        (terminal(), whole),
-        (terminal().columns(56), whole),
-        (terminal().columns(40), cut),
-        (terminal().columns(200).variable("COLUMNS", "40"), cut),
-        (terminal().columns(40).variable("COLUMNS", "wide"), cut),
-        (terminal().columns(40).variable("COLUMNS", "0"), cut),
+    for (columns, variables, shown) in [
+        (80, "", whole),
+        (56, "", whole),
+        (40, "", cut),
+        (200, "COLUMNS=40", cut),
+        (40, "COLUMNS=wide", cut),
+        (40, "COLUMNS=0", cut),
     ] {
-        let (table, status) = terminal.run("list --color never", "");
-        assert_eq!((table.as_str(), status), (shown, Some(0)));
+        let found = run_on_terminal(&sandbox, (columns, variables), "list --color never", "");
+        assert_eq!(found, (shown.to_owned(), Some(0)));
     }
-    let (narrow, _) = terminal().columns(10).run("list --color=never", "");
-    contains(&narrow, &["\n 1  a name …  mechanical  2996\n"]);
-
-    sandbox.prints("list", whole);
-    let mut command = sandbox.command(["list"]);
-    let output = command.env("COLUMNS", "40").output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), whole);
-    let (csv, _) = terminal().columns(20).run("list --format=csv", "");
-    contains(
-        &csv,
-        &["1,a name of more than thirty columns,mechanical,2996\n"],
-    );
+    for (columns, arguments, row) in [
+        (
+            10,
+            "list --color=never",
+            "\n 1  a name …  mechanical  2996\n",
+        ),
+        (
+            20,
+            "list --format=csv",
+            "\n1,a name of more than thirty columns,mechanical,2996\n",
+        ),
+    ] {
+        let (shown, _) = run_on_terminal(&sandbox, (columns, ""), arguments, "");
+        contains(&shown, &[row]);
+    }
+    let in_pipe = start(sandbox.command("list").env("COLUMNS", "40"));
+    assert_eq!(wait(in_pipe).0, whole);
 }

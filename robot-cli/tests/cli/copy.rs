@@ -1,15 +1,11 @@
-//! Tests of `copy`.
+//! Tests of `copy` and `migrate`.
 
-use std::{
-    fs,
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, os::unix::fs::symlink};
 
 use robot_core::{CatalogueExt, Draft, OpenError};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, wait, wait_until};
 
 const COPY: &str = "copy --from sqlite://robots.db --to sqlite://copy.db";
 
@@ -19,32 +15,18 @@ const CHECKSUM: &str = "97bb2f4fc4ab8d2316e3cf463a38cb3369d61c87fdc592a1093606ab
 #[test]
 fn copy_keeps_robots_and_ids() {
     let sandbox = Sandbox::with_three_robots();
-    let expected = format!("Copied 3 robots; both have the checksum {CHECKSUM}.\n");
-    let _ = sandbox
-        .run("add new --type=mechanical --year=2996")
-        .success();
-    let _ = sandbox.run("delete 4").success();
-    sandbox.prints(COPY, &expected);
-    let copied = "--database=sqlite://copy.db --format=csv";
-    let list = format!("list {copied}");
-    let rows =
-        "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n";
-    sandbox.prints(&list, rows);
-    // It has robots now.
-    sandbox.fails(
-        COPY,
-        "error: the target is not empty; choose an empty one\n",
-    );
-    sandbox.prints(&list, rows);
     // The source has used the id 4.
-    let add = format!("add new --type=droid --year=1 {copied}");
-    sandbox.prints(&add, "id,name,type,year\n5,new,droid,1\n");
-    let json = format!("{{\"checksum\":\"{CHECKSUM}\",\"robots\":3}}\n");
-    let csv = format!("robots,checksum\n3,{CHECKSUM}\n");
-    for (format, expected) in [("csv", csv), ("json", json)] {
-        let copy = format!("copy --from sqlite://robots.db --to sqlite://{format}.db");
-        sandbox.prints(&format!("{copy} --format {format}"), &expected);
-    }
+    let examples = r#"
+        add new --type=mechanical --year=2996 -> 0 *
+        delete 4 -> 0 *
+        COPY/copy.db -> 0 Copied 3 robots; both have the checksum SUM.
+        COPY/copy.db -> 1 ! error: the target is not empty; choose an empty one
+        list --format=csv --database=sqlite://copy.db -> 0 id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977
+        add new --type=droid --year=1 --format=csv --database=sqlite://copy.db -> 0 id,name,type,year\n5,new,droid,1
+        COPY/csv.db --format csv -> 0 robots,checksum\n3,SUM
+        COPY/json.db --format json -> 0 {"checksum":"SUM","robots":3}"#;
+    let copy = "copy --from sqlite://robots.db --to sqlite:/";
+    sandbox.examples(examples.replace("COPY", copy).replace("SUM", CHECKSUM));
 }
 
 #[test]
@@ -57,37 +39,30 @@ fn columns_of_other_programs_are_left_out_knowingly() {
         "error: the source has columns that the catalogue does not have: maker; store their values in \
          fields (robot-cli fields add), or leave them out with --ignore \"maker\"\n",
     );
-    assert!(!sandbox.path().join("copy.db").exists());
+    assert!(!sandbox.path("copy.db").exists());
     sandbox.stdout(&format!("{COPY} --ignore owner,maker"));
 }
 
 #[test]
 fn copy_to_same_file_under_any_path_fails() {
-    const REFUSAL: &str =
-        "error: --from and --to are the same catalogue; choose another one for --to\n";
     let sandbox = Sandbox::with_three_robots();
-    let path = |name: &str| sandbox.path().join(name);
-    let absolute = path("robots.db").display().to_string();
-    let mut names = vec!["robots.db", "./robots.db", &absolute];
-    #[cfg(unix)]
+    let _in_use = sandbox.open("robots.db");
+    symlink("robots.db", sandbox.path("symbolic.db")).unwrap();
+    fs::hard_link(sandbox.path("robots.db"), sandbox.path("hard.db")).unwrap();
+    let absolute = sandbox.path("robots.db").display().to_string();
+    let names = "robots.db ./robots.db symbolic.db hard.db";
+    let logs = "robots.db-wal robots.db-shm robots.db-journal";
+    let refusal = "error: --from and --to are the same catalogue; choose another one for --to\n";
+    for name in names
+        .split(' ')
+        .chain([absolute.as_str()])
+        .chain(logs.split(' '))
     {
-        std::os::unix::fs::symlink("robots.db", path("symbolic.db")).unwrap();
-        fs::hard_link(path("robots.db"), path("hard.db")).unwrap();
-        names.extend(["symbolic.db", "hard.db"]);
-    }
-    for name in names {
         for (from, to) in [("robots.db", name), (name, "robots.db")] {
             let copy = format!("copy --from sqlite://{from} --to sqlite://{to}");
-            sandbox.fails(&copy, REFUSAL);
+            sandbox.fails(&copy, refusal);
         }
     }
-}
-
-#[test]
-fn copy_of_missing_source_creates_nothing() {
-    let sandbox = Sandbox::new();
-    assert!(sandbox.stderr(COPY, 1).contains("'robots.db'"));
-    assert!(sandbox.is_empty());
 }
 
 #[test]
@@ -101,12 +76,9 @@ fn copy_leaves_backup_of_older_version_unchanged() {
         folders.find_map(|folder| fs::read(folder.unwrap().path().join("robots.db")).ok());
     let (sandbox, previous) = (Sandbox::new(), previous.unwrap());
     sandbox.write("robots.db", &previous);
-    let printed = sandbox.stdout(COPY);
-    assert!(printed.starts_with("Copied 37 robots; "), "{printed}");
-    assert!(fs::read(sandbox.path().join("robots.db")).unwrap() == previous);
-    for suffix in ["-wal", "-shm"] {
-        assert!(!sandbox.path().join(format!("robots.db{suffix}")).exists());
-    }
+    sandbox.examples(format!("{COPY} -> 0 Copied 37 robots; *"));
+    assert!(sandbox.files()["robots.db"] == previous);
+    assert_eq!(sandbox.names("."), ["copy.db", "robots.db"]);
 }
 
 #[test]
@@ -115,90 +87,66 @@ fn copy_reads_log_of_killed_process() {
     let catalogue = running.open("robots.db");
     catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
     for file in ["robots.db", "robots.db-wal"] {
-        fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
+        fs::copy(running.path(file), crashed.path(file)).unwrap();
     }
-    let printed = crashed.stdout(COPY);
-    assert!(printed.starts_with("Copied 4 robots; "), "{printed}");
+    crashed.examples(format!("{COPY} -> 0 Copied 4 robots; *"));
 }
 
 #[test]
-fn copy_ignores_database_url_and_rejects_database() {
-    let sandbox = Sandbox::with_three_robots();
-    let mut command = sandbox.command(COPY.split(' '));
-    command.env("DATABASE_URL", "sqlite://other.db");
-    let _ = assert_cmd::Command::from_std(command).assert().success();
-    assert!(!sandbox.path().join("other.db").exists());
-    let message = "copy does not use --database";
-    sandbox.is_usage_error(&format!("{COPY} --database=sqlite://other.db"), message);
-    sandbox.is_usage_error(&format!("--database=sqlite://robots.db {COPY}"), message);
-}
-
-#[test]
-fn copy_without_target_is_usage_error() {
+fn source_and_target_of_a_copy_are_named() {
     let sandbox = Sandbox::new();
-    sandbox.is_usage_error("copy --from sqlite://robots.db", "the target is missing");
-    assert!(sandbox.is_empty());
+    let examples = r"
+        COPY -> 1 ! *'robots.db'*
+        copy --from sqlite://robots.db -> 2 ! *the target is missing*
+        COPY --database=sqlite://other.db -> 2 ! *copy does not use --database*
+        --database=sqlite://robots.db COPY -> 2 ! *copy does not use --database*";
+    sandbox.examples(examples.replace("COPY", COPY));
+    assert!(sandbox.files().is_empty());
+    sandbox.add([]);
+    let (.., status) = sandbox.run_with_url(COPY, "sqlite://other.db");
+    assert_eq!(
+        (status, sandbox.path("other.db").exists()),
+        (Some(0), false)
+    );
 }
 
-#[cfg(unix)]
 #[test]
 fn interrupted_copy_reports_progress_and_remedy() {
-    const ROBOTS: i64 = 60_000;
     let sandbox = Sandbox::new();
-    sandbox.add((0..ROBOTS).map(|number| Draft::new(format!("RX-{number:06}"), "droid", 0)));
-    let target = format!("sqlite://{}/copy.db", sandbox.path().display());
-    let mut command = sandbox.command(COPY.split(' '));
-    let copy = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let started = Instant::now();
+    sandbox.add((0..60_000).map(|number| Draft::new(format!("RX-{number:06}"), "droid", 0)));
+    let target = format!("sqlite://{}", sandbox.path("copy.db").display());
+    let copy = sandbox.start(COPY);
     let is_incomplete = || {
         let opened = robot_core::open(&target);
         matches!(opened, Err(OpenError::IncompleteCopy(_)))
     };
-    while !(sandbox.path().join("copy.db").exists() && is_incomplete()) {
-        assert!(started.elapsed() < Duration::from_secs(60));
-        thread::sleep(Duration::from_millis(5));
-    }
-    let kill = Command::new("kill")
-        .arg("-INT")
-        .arg(copy.id().to_string())
-        .status();
-    assert!(kill.unwrap().success());
-    let outcome = copy.wait_with_output().unwrap();
-    let stderr = String::from_utf8_lossy(&outcome.stderr);
-    assert_eq!(outcome.status.code(), Some(130), "{stderr}");
-    assert!(outcome.stdout.is_empty());
+    wait_until(|| sandbox.path("copy.db").exists() && is_incomplete());
+    kill_process(Pid::from_child(&copy), Signal::INT).unwrap();
+    let (stdout, stderr, status) = wait(copy);
+    assert_eq!((stdout.as_str(), status), ("", Some(130)), "{stderr}");
     let beginning = "error: the copy was stopped after ";
     let ending = " robots; the target is incomplete. To start over, delete 'copy.db', \
                   'copy.db-wal' and 'copy.db-shm', and copy again\n";
-    let copied = stderr
-        .strip_prefix(beginning)
-        .and_then(|stderr| stderr.strip_suffix(ending));
-    assert!(copied.is_some(), "{stderr}");
+    assert!(
+        stderr.starts_with(beginning) && stderr.ends_with(ending),
+        "{stderr}"
+    );
     assert!(is_incomplete());
-    for command in ["check", "list"] {
-        let command = format!("{command} --database=sqlite://copy.db");
-        sandbox.reports(&command, 1, &["copy that is running or was stopped"]);
-    }
+    sandbox.examples(
+        r"
+        check --database=sqlite://copy.db -> 1 ! *copy that is running or was stopped*
+        list --database=sqlite://copy.db -> 1 ! *copy that is running or was stopped*",
+    );
     for file in ["copy.db", "copy.db-wal", "copy.db-shm"] {
-        let _ = fs::remove_file(sandbox.path().join(file));
+        let _ = fs::remove_file(sandbox.path(file));
     }
-    let _ = sandbox.run(COPY).success();
+    sandbox.stdout(COPY);
 }
 
 #[test]
 fn migrate_to_unknown_version_changes_nothing() {
     let sandbox = Sandbox::with_three_robots();
-    for version in ["0.1.0", "0.0.9"] {
-        let message = format!("knows no earlier version {version}");
-        sandbox.is_usage_error(&format!("migrate --to {version} --yes"), &message);
-    }
-    sandbox.is_usage_error("migrate", "--to <VERSION>");
-    sandbox.prints(
-        "get 1 --format=csv",
-        "id,name,type,year\n1,R2-D2,droid,1977\n",
-    );
+    let before = sandbox.files();
+    sandbox.examples("migrate --to 0.1.0 --yes -> 2 ! *knows no earlier version 0.1.0*");
+    assert!(sandbox.files() == before);
 }

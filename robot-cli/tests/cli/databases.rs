@@ -1,100 +1,59 @@
 //! Tests of `--database` and `DATABASE_URL`.
 
-use assert_cmd::Command;
+use std::fs;
 
 use crate::sandbox::Sandbox;
-
-const CSV_ROW: &str = "id,name,type,year\n1,R2-D2,droid,1977\n";
-
-/// Asserts status 1 and one line with this beginning and a remedy.
-#[track_caller]
-fn fails_with_remedy(sandbox: &Sandbox, arguments: &str, beginning: &str) {
-    let stderr = sandbox.reports(arguments, 1, &["; check "]);
-    assert!(stderr.starts_with(beginning), "{stderr}");
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
-}
 
 #[test]
 fn default_database_is_in_working_directory() {
     let sandbox = Sandbox::new();
     // Only commands that add robots create it.
     for arguments in "list;search x;get 1;summary;update 1 --year=1;delete 1".split(';') {
-        let message = "error: there is no database 'robots.db'";
-        fails_with_remedy(&sandbox, arguments, message);
+        let message = "error: there is no database 'robots.db'; check its path and the working directory, or create it with: robot-cli add\n";
+        sandbox.fails(arguments, message);
     }
-    assert!(sandbox.is_empty());
-    let _ = sandbox.run("add R2-D2 --type=droid --year=1977").success();
-    assert!(sandbox.path().join("robots.db").is_file());
+    assert!(sandbox.files().is_empty());
+    sandbox.stdout("add R2-D2 --type=droid --year=1977");
+    assert!(sandbox.path("robots.db").is_file());
 }
 
 #[test]
-fn database_option_is_accepted_before_and_after_command() {
+fn option_or_environment_chooses_the_database() {
     let sandbox = Sandbox::new();
-    let absolute = format!("sqlite://{}/other.db", sandbox.path().display());
-    let add = format!("--database {absolute} add R2-D2 --type=droid --year=1977");
-    let _ = sandbox.run(&add).success();
-    for arguments in [
-        &format!("list --format=csv --database {absolute}"),
-        "--format=csv list --database=sqlite://other.db",
-        "--format=csv --database=sqlite://other.db get 1",
-    ] {
-        sandbox.prints(arguments, CSV_ROW);
-    }
-    assert!(!sandbox.path().join("robots.db").exists());
+    let absolute = format!("sqlite://{}", sandbox.path("other.db").display());
+    let examples = r"
+        --database ABSOLUTE add R2-D2 --type=droid --year=1977 -> 0 *
+        list --format=csv --database ABSOLUTE -> 0 id,name,type,year\n1,R2-D2,droid,1977
+        --format=csv list --database=sqlite://other.db -> 0 id,name,type,year\n1,R2-D2,droid,1977
+        --database=memory: add Bender --type=droid --year=1 --format=csv -> 0 id,name,type,year\n1,Bender,droid,1
+        --database=memory: list --format=json -> 0 []";
+    sandbox.examples(examples.replace("ABSOLUTE", &absolute));
+    assert_eq!(sandbox.names("."), ["other.db"]);
+    let (stdout, ..) = sandbox.run_with_url("list --count", "sqlite://other.db");
+    assert_eq!(stdout, "1\n");
+    let list = "list --count --database=sqlite://missing.db";
+    assert_eq!(sandbox.run_with_url(list, "sqlite://other.db").2, Some(1));
 }
 
 #[test]
-fn database_option_takes_precedence_over_environment() {
-    let sandbox = Sandbox::with_three_robots();
-    let run = |arguments: &str| {
-        let mut command = sandbox.command(arguments.split(' '));
-        command.env("DATABASE_URL", "sqlite://other.db");
-        Command::from_std(command).assert()
-    };
-    let _ = run("list").failure().stdout("");
-    let _ = run("get 1 --format=csv --database=sqlite://robots.db")
-        .success()
-        .stdout(CSV_ROW);
-}
-
-#[test]
-fn catalogue_in_memory_is_discarded() {
+fn unusable_database_is_reported_on_one_line() {
     let sandbox = Sandbox::new();
-    let add = "--database=memory: add R2-D2 --type=droid --year=1977 --format=csv";
-    sandbox.prints(add, CSV_ROW);
-    sandbox.prints("--database=memory: list --format=json", "[]\n");
-    assert!(sandbox.is_empty());
-}
-
-#[test]
-fn file_that_is_no_database_fails_and_is_unchanged() {
-    let sandbox = Sandbox::new();
-    let file = sandbox.path().join("notes.txt");
-    let notes = "Nothing of this is a database.\n".repeat(50);
-    std::fs::write(&file, &notes).unwrap();
-    std::fs::create_dir(sandbox.path().join("directory")).unwrap();
-    for (url, message) in [
+    sandbox.write("notes.txt", "Nothing of this is a database.\n".repeat(50));
+    fs::create_dir(sandbox.path("directory")).unwrap();
+    let before = sandbox.files();
+    for (url, beginning) in [
         (
-            "notes.txt",
-            "error: cannot open the database 'notes.txt': file is not a database; ",
+            "sqlite://notes.txt",
+            "error: cannot open the database 'notes.txt': file is not a database; check ",
         ),
         (
-            "/nonexistent/robots.db",
-            "error: there is no database '/nonexistent/robots.db'",
+            "sqlite:///nonexistent/robots.db",
+            "error: there is no database '/nonexistent/robots.db'; check ",
         ),
-    ] {
-        let list = format!("list --database sqlite://{url}");
-        fails_with_remedy(&sandbox, &list, message);
-    }
-    let message = "error: cannot open the database 'directory': ";
-    sandbox.reports("list --database sqlite://directory", 1, &[message]);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), notes);
-}
-
-#[test]
-fn unknown_url_fails_without_printing_secrets() {
-    let sandbox = Sandbox::new();
-    for (url, message) in [
+        (
+            "sqlite://directory",
+            "error: cannot open the database 'directory': ",
+        ),
         (
             "ftp://user:secret@host/robots",
             "URLs that begin with 'ftp'",
@@ -102,35 +61,26 @@ fn unknown_url_fails_without_printing_secrets() {
         ("robots.db", "URLs that begin with 'robots.db'"),
         ("", "URLs that begin with ''"),
         ("sqlite://", "error: 'sqlite://' names no database file"),
+        (
+            "sqlite://\u{1b}[2J\n/robots.db",
+            r"error: there is no database '\u{1b}[2J\n/robots.db'",
+        ),
     ] {
-        let stderr = sandbox.reports(&["list", "--database", url], 1, &[message]);
-        assert!(!stderr.contains("secret"), "{stderr}");
-        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        let stderr = sandbox.reports(["list", "--database", url], 1, &[beginning]);
+        let is_secret = stderr.contains("secret");
+        assert_eq!((stderr.lines().count(), is_secret), (1, false), "{stderr}");
     }
-    assert!(sandbox.is_empty());
-}
-
-#[test]
-fn control_characters_in_messages_are_escaped() {
-    let arguments = ["list", "--database", "sqlite://\u{1b}[2J\n/robots.db"];
-    let stderr = Sandbox::new().stderr(&arguments, 1);
-    assert!(stderr.contains(r"'\u{1b}[2J\n/robots.db'"), "{stderr}");
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(sandbox.files() == before);
 }
 
 #[test]
 fn damaged_database_prints_cause_once() {
     let sandbox = Sandbox::with_three_robots();
-    let file = sandbox.path().join("robots.db");
     // Keeps the first page with the header, so that SQLite opens the file.
-    let mut bytes = std::fs::read(&file).unwrap();
-    let page = 4096;
-    assert!(bytes.len() > 2 * page);
-    bytes[page..].fill(0xff);
-    std::fs::write(&file, bytes).unwrap();
-    for name in ["robots.db-wal", "robots.db-shm"] {
-        let _ = std::fs::remove_file(sandbox.path().join(name));
-    }
+    let mut bytes = sandbox.files()["robots.db"].clone();
+    assert!(bytes.len() > 2 * 4096);
+    bytes[4096..].fill(0xff);
+    sandbox.write("robots.db", bytes);
     let message = "database disk image is malformed";
     let stderr = sandbox.reports("list", 1, &["error: ", message]);
     assert_eq!(stderr.matches("malformed").count(), 1, "{stderr}");

@@ -1,119 +1,83 @@
 //! Tests of SIGINT and SIGTERM during an import.
 
-use std::{
-    io::Write,
-    process::{Child, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{fs, io::Write, ops::Range, process::Child, thread, time::Duration};
 
 use robot_core::{CatalogueExt, Draft};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, wait, wait_until};
 
-/// Starts an import of NDJSON from a pipe that stays open.
-fn start_import(sandbox: &Sandbox, options: &[&str]) -> Child {
-    sandbox
-        .command(["import", "-", "--format=ndjson"])
-        .args(options)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
+/// Reads NDJSON from a pipe that stays open.
+const IMPORT: &str = "import - --format=ndjson";
 
 fn send(signal: Signal, child: &Child) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Waits until the number of robots meets a condition.
-fn wait_for_robots(sandbox: &Sandbox, condition: impl Fn(usize) -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !condition(sandbox.open("robots.db").list().unwrap().len()) {
-        assert!(Instant::now() < deadline, "the robots were not stored");
-        thread::sleep(Duration::from_millis(20));
-    }
+/// The number of robots that are stored.
+fn stored(sandbox: &Sandbox) -> usize {
+    sandbox.open("robots.db").list().unwrap().len()
 }
 
 fn line(number: usize) -> String {
     format!("{{\"name\":\"RX-{number}\",\"type\":\"droid\",\"year\":1}}\n")
 }
 
-fn write_robots(child: &mut Child, names: std::ops::Range<usize>) {
+fn write_robots(child: &mut Child, numbers: Range<usize>) {
     let input = child.stdin.as_mut().unwrap();
-    for number in names {
+    for number in numbers {
         input.write_all(line(number).as_bytes()).unwrap();
     }
 }
 
-/// Standard error and status of an import that gets a signal before the end of its input.
-fn stopped_by(signal: Signal) -> (String, Option<i32>) {
-    let sandbox = Sandbox::new();
-    sandbox.add([]);
-    let mut child = start_import(&sandbox, &[]);
-    write_robots(&mut child, 0..3000);
-    wait_for_robots(&sandbox, |count| count == 3000);
-    send(signal, &child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-    wait_for_robots(&sandbox, |count| count == 3000);
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    (stderr, output.status.code())
-}
-
 #[test]
 fn signal_stops_import_before_the_end_of_its_input() {
-    let stderr = "Stopped at line 3000. Added 3,000 robots. To continue, run the command \
-                again with --on-conflict skip.\n";
-    assert_eq!(stopped_by(Signal::INT), (stderr.to_owned(), Some(130)));
-    assert_eq!(stopped_by(Signal::TERM), (stderr.to_owned(), Some(143)));
+    for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let sandbox = Sandbox::with_no_robots();
+        let mut child = sandbox.start(IMPORT);
+        write_robots(&mut child, 0..3000);
+        wait_until(|| stored(&sandbox) == 3000);
+        send(signal, &child);
+        let (stdout, stderr, status) = wait(child);
+        let stopped = "Stopped at line 3000. Added 3,000 robots. To continue, run the command \
+                       again with --on-conflict skip.\n";
+        assert_eq!((stdout.as_str(), stderr.as_str()), ("", stopped));
+        assert_eq!((status, stored(&sandbox)), (Some(expected), 3000));
+    }
 }
 
 #[test]
 fn interrupted_atomic_import_stores_nothing() {
-    let sandbox = Sandbox::new();
-    sandbox.add([]);
-    let mut child = start_import(&sandbox, &["--atomic"]);
+    let sandbox = Sandbox::with_no_robots();
+    let mut child = sandbox.start(&format!("{IMPORT} --atomic"));
     write_robots(&mut child, 0..3000);
     // It reads the rest of the pipe, and the signal arrives before or after that.
     thread::sleep(Duration::from_millis(200));
     send(Signal::INT, &child);
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    let (stdout, stderr, status) = wait(child);
+    assert_eq!((stdout.as_str(), status), ("", Some(130)));
     assert!(stderr.contains("; nothing was stored."), "{stderr}");
-    assert!(sandbox.open("robots.db").list().unwrap().is_empty());
+    assert_eq!(stored(&sandbox), 0);
 }
 
 #[test]
 fn interrupted_import_stored_what_it_reports() {
-    let sandbox = Sandbox::new();
-    sandbox.add([]);
-    let mut child = start_import(&sandbox, &[]);
+    let sandbox = Sandbox::with_no_robots();
+    let mut child = sandbox.start(IMPORT);
     let mut input = child.stdin.take().unwrap();
-    let writer = thread::spawn(move || {
-        // The pipe breaks when the import stops.
-        for number in 0.. {
-            if input.write_all(line(number).as_bytes()).is_err() {
-                return;
-            }
-        }
-    });
-    wait_for_robots(&sandbox, |count| count > 0);
+    // The pipe breaks when the import stops.
+    let mut write = move |number| input.write_all(line(number).as_bytes());
+    let writer = thread::spawn(move || (0..).find(|number| write(*number).is_err()));
+    wait_until(|| stored(&sandbox) > 0);
     send(Signal::INT, &child);
-    let output = child.wait_with_output().unwrap();
+    let (_, stderr, status) = wait(child);
     writer.join().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(status, Some(130));
     let rest = stderr.strip_prefix("Stopped at line ").unwrap();
     let (line, rest) = rest.split_once(". Added ").unwrap();
     let added = rest.split(' ').next().unwrap().replace(',', "");
     assert_eq!(line, added, "{stderr}");
-    let added: usize = added.parse().unwrap();
-    assert_eq!(sandbox.open("robots.db").list().unwrap().len(), added);
+    assert_eq!(stored(&sandbox).to_string(), added);
 }
 
 /// Sends a signal to a command while it writes a file, and returns the exit status, the files that
@@ -124,29 +88,11 @@ fn stopped_while_writing(
     signal: Signal,
 ) -> (Option<i32>, Vec<String>, String) {
     sandbox.write("file.csv", "previous content");
-    let mut child = sandbox
-        .command(arguments.split(' '))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let others = || {
-        let names = sandbox.path().read_dir().unwrap();
-        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut names: Vec<_> = names
-            .filter(|name| !name.starts_with("robots.db"))
-            .collect();
-        names.sort();
-        names
-    };
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while others().len() < 2 {
-        assert!(Instant::now() < deadline, "no temporary file");
-        thread::sleep(Duration::from_millis(1));
-    }
+    let child = sandbox.start(arguments);
+    wait_until(|| sandbox.other_names().len() > 1);
     send(signal, &child);
-    let status = child.wait().unwrap().code();
-    (status, others(), sandbox.read("file.csv"))
+    let (.., status) = wait(child);
+    (status, sandbox.other_names(), sandbox.read("file.csv"))
 }
 
 #[test]
@@ -169,19 +115,18 @@ fn interrupted_command_leaves_the_file_as_it_was() {
         assert_eq!(content, "previous content");
         for file in files.iter().filter(|file| *file != "file.csv") {
             assert!(file.starts_with(".robots-"), "{file}");
-            std::fs::remove_file(sandbox.path().join(file)).unwrap();
+            fs::remove_file(sandbox.path(file)).unwrap();
         }
     }
 }
 
 #[test]
 fn second_signal_terminates_process() {
-    let sandbox = Sandbox::new();
-    let mut child = start_import(&sandbox, &[]);
+    let sandbox = Sandbox::with_no_robots();
+    let mut child = sandbox.start(IMPORT);
     write_robots(&mut child, 0..1);
-    wait_for_robots(&sandbox, |count| count == 1);
+    wait_until(|| stored(&sandbox) == 1);
     send(Signal::INT, &child);
     send(Signal::INT, &child);
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

@@ -8,20 +8,22 @@ const UNIT: &str = include_str!("../../../robot-rocket/deploy/robot-backup.servi
 
 const SERVER_UNIT: &str = include_str!("../../../robot-rocket/deploy/robot-rocket.service");
 
-/// Creates a file in the folder of the backups.
-fn create(sandbox: &Sandbox, name: &str, age: &str) {
-    let touch = Command::new("touch")
-        .args(["-d", age, name])
-        .current_dir(sandbox.path().join("backups"))
-        .status();
-    assert!(touch.unwrap().success());
-}
-
 /// The folder of the backups in the unit.
 const BACKUPS: &str = "/var/lib/robot-backups";
 
 /// The setting in the unit, for a sandbox.
-const DATABASE: &[(&str, &str)] = &[("DATABASE_URL", "sqlite://robots.db")];
+const DATABASE: (&str, &str) = ("DATABASE_URL", "sqlite://robots.db");
+
+/// Creates the folder of the backups, with files of an age.
+fn create_backups(sandbox: &Sandbox, files: &[(&str, &str)]) {
+    fs::create_dir(sandbox.path("backups")).unwrap();
+    for (name, age) in files {
+        let mut touch = Command::new("touch");
+        touch.args(["-d", age, name]);
+        let status = touch.current_dir(sandbox.path("backups")).status();
+        assert!(status.unwrap().success());
+    }
+}
 
 /// Executes the commands of the unit, with the folder `backups` of a sandbox and these settings, until
 /// one fails. Returns its number.
@@ -29,57 +31,44 @@ fn execute(sandbox: &Sandbox, settings: &[(&str, &str)]) -> Option<usize> {
     let program = Path::new(env!("CARGO_BIN_EXE_robot-cli"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", program.parent().unwrap().display());
-    let folder = sandbox.path().join("backups");
-    let unit = UNIT.replace("\\\n", "");
-    let commands = unit
-        .lines()
-        .filter_map(|line| line.strip_prefix("ExecStart="));
-    let commands: Vec<_> = commands.collect();
+    let folder = sandbox.path("backups");
+    let unit = UNIT
+        .replace("\\\n", "")
+        .replace("%%", "%")
+        .replace("$$", "$");
+    let unit = unit.replace(BACKUPS, folder.to_str().unwrap());
+    let lines = unit.lines();
+    let commands: Vec<_> = lines
+        .filter_map(|line| line.strip_prefix("ExecStart="))
+        .collect();
     assert_eq!(commands.len(), 2, "{commands:?}");
     commands.iter().position(|command| {
-        let command = command.replace(BACKUPS, folder.to_str().unwrap());
-        let command = command.replace("%%", "%").replace("$$", "$");
         // systemd expands %% and $$ itself, and passes patterns unchanged, as the option -f does.
-        let status = Command::new("sh")
-            .args(["-efc", &command])
-            .current_dir(sandbox.path())
-            .env("PATH", &path)
-            .envs(settings.iter().copied())
-            .status();
-        !status.unwrap().success()
+        let mut shell = Command::new("sh");
+        shell.args(["-efc", command]).current_dir(sandbox.path("."));
+        let shell = shell.env("PATH", &path).envs(settings.iter().copied());
+        !shell.status().unwrap().success()
     })
-}
-
-fn backups(sandbox: &Sandbox) -> Vec<String> {
-    let entries = fs::read_dir(sandbox.path().join("backups")).unwrap();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    names
 }
 
 #[test]
 fn unit_makes_a_backup_and_deletes_old_ones() {
     let sandbox = Sandbox::with_three_robots();
-    fs::create_dir(sandbox.path().join("backups")).unwrap();
-    for (name, age) in [
+    let files = [
         ("robots-2020-01-01.db", "15 days ago"),
         ("robots-2020-01-02.db", "1 day ago"),
         ("other.db", "15 days ago"),
-    ] {
-        create(&sandbox, name, age);
-    }
+    ];
+    create_backups(&sandbox, &files);
     // The second one replaces that of the same day.
     for _ in 0..2 {
-        assert_eq!(execute(&sandbox, DATABASE), None);
-        let names = backups(&sandbox);
-        let [kept, old, new] = &names[..] else {
-            panic!("{names:?}");
-        };
-        assert_eq!([kept, old], ["other.db", "robots-2020-01-02.db"]);
+        assert_eq!(execute(&sandbox, &[DATABASE]), None);
+        let names = sandbox.names("backups");
+        assert_eq!(names[..2], ["other.db", "robots-2020-01-02.db"]);
+        assert_eq!(names.len(), 3);
         // A list may leave an empty log beside the file, over which nothing is backed up.
-        let backup = sandbox.path().join("backups").join(new);
-        fs::copy(backup, sandbox.path().join("copy.db")).unwrap();
+        let backup = sandbox.path("backups").join(&names[2]);
+        fs::copy(backup, sandbox.path("copy.db")).unwrap();
         let listed = sandbox.stdout("list --format=ndjson --database=sqlite://copy.db");
         sandbox.prints("list --format=ndjson", &listed);
     }
@@ -89,10 +78,9 @@ fn unit_makes_a_backup_and_deletes_old_ones() {
 fn damaged_catalogue_deletes_no_backup() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.db", "not a database");
-    fs::create_dir(sandbox.path().join("backups")).unwrap();
-    create(&sandbox, "robots-2020-01-01.db", "15 days ago");
-    assert_eq!(execute(&sandbox, DATABASE), Some(0));
-    assert_eq!(backups(&sandbox), ["robots-2020-01-01.db"]);
+    create_backups(&sandbox, &[("robots-2020-01-01.db", "15 days ago")]);
+    assert_eq!(execute(&sandbox, &[DATABASE]), Some(0));
+    assert_eq!(sandbox.names("backups"), ["robots-2020-01-01.db"]);
 }
 
 #[test]
@@ -106,11 +94,11 @@ fn unit_backs_up_the_store_of_the_server() {
     assert_eq!(environment(UNIT), environment(SERVER_UNIT));
 
     let sandbox = Sandbox::with_three_robots();
-    fs::create_dir(sandbox.path().join("backups")).unwrap();
+    create_backups(&sandbox, &[]);
     let server = ("DATABASE_URL", "postgres://127.0.0.1:1/robots");
     assert_eq!(execute(&sandbox, &[server]), Some(0));
     // It takes precedence, as for the server.
     let other = ("ROCKET_DATABASE_URL", "sqlite://robots.db");
     assert_eq!(execute(&sandbox, &[server, other]), None);
-    assert_eq!(backups(&sandbox).len(), 1);
+    assert_eq!(sandbox.names("backups").len(), 1);
 }

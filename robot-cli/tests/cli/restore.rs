@@ -12,17 +12,17 @@ pub(crate) const REPLACE: &str = "restore --replace copy.db --database=sqlite://
 /// A sandbox with a backup of three robots, `copy.db`, and a catalogue that has another robot.
 fn with_backup() -> Sandbox {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run("backup copy.db").success();
+    sandbox.stdout("backup copy.db");
     sandbox.add([Draft::new("Marvin", "droid", 1978)]);
     sandbox
 }
 
-fn list(sandbox: &Sandbox, file: &str) -> String {
-    sandbox.stdout(&format!("list --format=ndjson --database=sqlite://{file}"))
-}
-
-fn count(sandbox: &Sandbox, file: &str) -> usize {
-    list(sandbox, file).lines().count()
+/// A sandbox whose catalogue is open, so that its log has a fourth robot.
+fn running() -> (Sandbox, impl Sized) {
+    let sandbox = Sandbox::with_three_robots();
+    let catalogue = sandbox.open("robots.db");
+    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    (sandbox, catalogue)
 }
 
 /// Asserts that a command fails with this message and changes nothing.
@@ -37,63 +37,54 @@ fn is_refused(sandbox: &Sandbox, arguments: &str, message: &str) {
 #[test]
 fn backup_is_restored_to_a_new_catalogue() {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run("delete 3").success();
-    let _ = sandbox.run("backup copy.db").success();
-    let backup = fs::read(sandbox.path().join("copy.db")).unwrap();
-    let printed = sandbox.stdout("restore copy.db --database=sqlite://new.db");
-    let beginning = "Restored 2 robots to 'new.db' (";
-    assert!(printed.starts_with(beginning), "{printed}");
-    assert_eq!(printed.lines().count(), 1, "{printed}");
-    assert_eq!(list(&sandbox, "new.db"), list(&sandbox, "robots.db"));
-    // No id is assigned again.
-    sandbox.prints(
-        "add Marvin --type=droid --year=1978 --format=csv --database=sqlite://new.db",
-        "id,name,type,year\n4,Marvin,droid,1978\n",
+    sandbox.examples(
+        r"
+        delete 3 -> 0 *
+        backup copy.db -> 0 *",
     );
-    assert!(fs::read(sandbox.path().join("copy.db")).unwrap() == backup);
+    let backup = sandbox.files()["copy.db"].clone();
+    // No id is assigned again.
+    sandbox.examples(
+        r"
+        restore copy.db --database=sqlite://new.db -> 0 Restored 2 robots to 'new.db' (*).
+        list --format=csv --database=sqlite://new.db -> 0 id,name,type,year\n2,Bender,mechanical,2996\n1,R2-D2,droid,1977
+        add Marvin --type=droid --year=1978 --format=csv --database=sqlite://new.db -> 0 id,name,type,year\n4,Marvin,droid,1978",
+    );
+    assert!(sandbox.files()["copy.db"] == backup);
 }
 
 #[test]
 fn existing_catalogue_is_replaced_only_on_request() {
     let sandbox = with_backup();
-    let expected = "'./robots.db' exists; name another catalogue with --database, or replace the \
-                    catalogue: name it, not its WAL, with --database, and add --replace";
-    is_refused(&sandbox, "restore copy.db", expected);
     let before = sandbox.files();
-    let message = "--replace requires the name of the catalogue";
-    sandbox.is_usage_error("restore --replace copy.db", message);
+    let examples = r#"
+        restore copy.db -> 1 ! error: './robots.db' exists; name another catalogue with --database, or replace the catalogue: name it, not its WAL, with --database, and add --replace
+        restore --replace copy.db -> 2 ! *--replace requires the name of the catalogue*"#;
+    sandbox.examples(examples);
     assert!(sandbox.files() == before);
-    let before = list(&sandbox, "robots.db");
-    let printed = sandbox.stdout(REPLACE);
-    let replaced = sandbox.path().join("robots.db.replaced-1");
-    let end = format!(
-        "The catalogue before is '{}'; delete it when it is no longer needed.\n",
-        replaced.display()
-    );
-    assert!(printed.ends_with(&end), "{printed}");
-    assert_eq!(list(&sandbox, "robots.db"), list(&sandbox, "copy.db"));
-    assert_eq!(list(&sandbox, "robots.db.replaced-1"), before);
-    let json = sandbox.stdout(&format!("{REPLACE} --format=json"));
-    assert!(json.contains(".replaced-2\",\"robots\":3}"), "{json}");
-    let mut command = sandbox.command(["restore", "--replace", "copy.db"]);
-    let status = command.env("DATABASE_URL", "sqlite://robots.db").status();
-    assert!(status.unwrap().success());
+    let examples = r#"
+        REPLACE -> 0 *\nThe catalogue before is '*/robots.db.replaced-1'; delete it when it is no longer needed.
+        list --count -> 0 3
+        list --count --database=sqlite://robots.db.replaced-1 -> 0 4
+        REPLACE --format=json -> 0 *.replaced-2","robots":3}"#;
+    sandbox.examples(examples.replace("REPLACE", REPLACE));
+    let restore = "restore --replace copy.db";
+    let (.., status) = sandbox.run_with_url(restore, "sqlite://robots.db");
+    assert_eq!(status, Some(0));
 }
 
 #[test]
 fn replaced_catalogue_keeps_the_changes_in_its_log() {
     let crashed = with_backup();
-    let running = Sandbox::with_three_robots();
-    let catalogue = running.open("robots.db");
-    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    let (running, _catalogue) = running();
     // What a process that is killed leaves behind.
     for file in ["robots.db", "robots.db-wal"] {
-        fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
+        fs::copy(running.path(file), crashed.path(file)).unwrap();
     }
-    let _ = crashed.run(REPLACE).success();
-    assert!(!crashed.path().join("robots.db-wal").exists());
-    assert_eq!(count(&crashed, "robots.db"), 3);
-    assert_eq!(count(&crashed, "robots.db.replaced-1"), 4);
+    crashed.stdout(REPLACE);
+    assert!(!crashed.path("robots.db-wal").exists());
+    assert_eq!(crashed.count("robots.db"), 3);
+    assert_eq!(crashed.count("robots.db.replaced-1"), 4);
 }
 
 #[test]
@@ -104,24 +95,24 @@ fn catalogue_in_use_is_not_replaced() {
     sandbox.reports(REPLACE, 1, &[expected]);
     assert_eq!(catalogue.list().unwrap().len(), 4);
     // The log of another catalogue is none.
-    let log = "--database=sqlite://robots.db-wal";
     let expected = "'robots.db-wal': it belongs to the database";
     for command in ["restore copy.db", "restore --replace copy.db"] {
-        is_refused(&sandbox, &format!("{command} {log}"), expected);
+        let restore = format!("{command} --database=sqlite://robots.db-wal");
+        is_refused(&sandbox, &restore, expected);
     }
     drop(catalogue);
-    let _ = sandbox.run(REPLACE).success();
+    sandbox.stdout(REPLACE);
 }
 
 #[test]
 fn unreadable_catalogue_is_replaced() {
     let sandbox = with_backup();
     sandbox.write("robots.db", "not a database");
-    let _ = sandbox.run(REPLACE).success();
-    assert_eq!(list(&sandbox, "robots.db"), list(&sandbox, "copy.db"));
+    sandbox.stdout(REPLACE);
+    assert_eq!(sandbox.count("robots.db"), 3);
     assert_eq!(sandbox.read("robots.db.replaced-1"), "not a database");
     // Only a log is left of the catalogue.
-    fs::remove_file(sandbox.path().join("robots.db")).unwrap();
+    fs::remove_file(sandbox.path("robots.db")).unwrap();
     sandbox.write("robots.db-wal", "a log");
     is_refused(&sandbox, "restore copy.db", "robots.db-wal' exists");
     let printed = sandbox.stdout(REPLACE);
@@ -132,7 +123,7 @@ fn unreadable_catalogue_is_replaced() {
 #[test]
 fn damaged_backup_is_not_restored() {
     let sandbox = with_backup();
-    let backup = fs::read(sandbox.path().join("copy.db")).unwrap();
+    let backup = sandbox.files()["copy.db"].clone();
     sandbox.write("half.db", &backup[..backup.len() / 2]);
     sandbox.write("text.db", "not a database");
     sandbox.write("rules.db", &backup);
@@ -149,21 +140,17 @@ fn damaged_backup_is_not_restored() {
     ] {
         is_refused(&sandbox, &REPLACE.replace("copy.db", file), message);
     }
-    let _ = sandbox
-        .run(&REPLACE.replace("copy.db", "rules.db"))
-        .success();
+    sandbox.stdout(&REPLACE.replace("copy.db", "rules.db"));
 }
 
 /// As backup programs make that do not store an unchanged file twice.
 #[test]
 fn hard_linked_backup_is_checked_and_restored() {
     let sandbox = with_backup();
-    let file = |name| sandbox.path().join(name);
-    fs::hard_link(file("copy.db"), file("link.db")).unwrap();
-    let _ = sandbox.run("check --database=sqlite://link.db").success();
-    let replace = REPLACE.replace("copy.db", "link.db");
-    let _ = sandbox.run(&replace).success();
-    assert_eq!(count(&sandbox, "robots.db"), 3);
+    fs::hard_link(sandbox.path("copy.db"), sandbox.path("link.db")).unwrap();
+    sandbox.stdout("check --database=sqlite://link.db");
+    sandbox.stdout(&REPLACE.replace("copy.db", "link.db"));
+    assert_eq!(sandbox.count("robots.db"), 3);
 }
 
 #[test]
@@ -175,19 +162,16 @@ fn backup_with_a_log_is_not_restored() {
         is_refused(&sandbox, REPLACE, expected);
         // Empty ones remain after another program was killed.
         sandbox.write(log, "");
-        let _ = sandbox.run(REPLACE).success();
-        fs::remove_file(sandbox.path().join(log)).unwrap();
+        sandbox.stdout(REPLACE);
+        fs::remove_file(sandbox.path(log)).unwrap();
     }
     // What the message says: a live database is backed up first.
-    let running = Sandbox::with_three_robots();
-    let catalogue = running.open("robots.db");
-    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    let (running, _catalogue) = running();
     let restore = "restore robots.db --database=sqlite://new.db";
     is_refused(&running, restore, "robots.db' may be incomplete");
-    let _ = running.run("backup copy.db").success();
-    let restore = restore.replace("robots.db", "copy.db");
-    let _ = running.run(&restore).success();
-    assert_eq!(count(&running, "new.db"), 4);
+    running.stdout("backup copy.db");
+    running.stdout(&restore.replace("robots.db", "copy.db"));
+    assert_eq!(running.count("new.db"), 4);
 }
 
 #[test]

@@ -2,19 +2,16 @@
 //! killed or another one starts.
 
 use std::{
-    fs,
-    ops::ControlFlow,
-    os::unix::fs::MetadataExt,
-    path::Path,
-    process::{Command, Output, Stdio},
-    thread,
-    time::{Duration, Instant},
+    fs, ops::ControlFlow, os::unix::fs::MetadataExt, process::Command, thread, time::Duration,
 };
 
 use robot_core::{BackupError, CatalogueExt, Draft, Existing, OpenOptions};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use crate::{restore::REPLACE, sandbox::Sandbox};
+use crate::{
+    restore::REPLACE,
+    sandbox::{Outcome, Sandbox, contains, start, wait, wait_until},
+};
 
 /// The system calls that change the folder of a catalogue, or wait until it is on disk.
 const CALLS: [&str; 7] = [
@@ -35,69 +32,54 @@ const CALL_LIMIT: usize = 20;
 fn crashed() -> Sandbox {
     let running = Sandbox::with_three_robots();
     let crashed = Sandbox::new();
-    let _ = running.run("backup copy.db").success();
+    running.stdout("backup copy.db");
     let catalogue = running.open("robots.db");
     catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
     for file in ["copy.db", "robots.db", "robots.db-wal"] {
-        fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
+        fs::copy(running.path(file), crashed.path(file)).unwrap();
     }
     crashed
-}
-
-/// Replaces the catalogue, with a fault at the n-th of the calls of a name. `None` if there are fewer.
-fn restore_with(sandbox: &Sandbox, fault: &str, call: &str, number: usize) -> Option<Output> {
-    run_with(sandbox, REPLACE, fault, call, number)
 }
 
 /// Runs a command, with a fault at the n-th of the calls of a name. `None` if there are fewer.
 fn run_with(
     sandbox: &Sandbox,
     command: &str,
-    fault: &str,
-    call: &str,
-    number: usize,
-) -> Option<Output> {
-    let output = Command::new("strace")
-        .args(["-f", "-qq", "-o", "calls.log", "-e"])
-        .arg(format!("trace={call}"))
-        .arg("-e")
-        .arg(format!("inject={call}:{fault}:when={number}"))
+    (fault, call, number): (&str, &str, usize),
+) -> Option<Outcome> {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-o", "calls.log", "-e"]);
+    strace.args([&format!("trace={call}"), "-e"]);
+    strace.arg(format!("inject={call}:{fault}:when={number}"));
+    strace
         .arg(env!("CARGO_BIN_EXE_robot-cli"))
-        .args(command.split(' '))
-        .current_dir(sandbox.path())
-        .env_remove("DATABASE_URL")
-        .output()
-        .inspect_err(|_| eprintln!("install strace (Debian package strace)"))
-        .unwrap();
+        .args(command.split(' '));
+    strace
+        .current_dir(sandbox.path("."))
+        .env_remove("DATABASE_URL");
+    let outcome = wait(start(&mut strace));
     let log = sandbox.read("calls.log");
     let is_injected = log.contains("INJECTED") || log.contains("killed by SIGKILL");
-    fs::remove_file(sandbox.path().join("calls.log")).unwrap();
-    is_injected.then_some(output)
-}
-
-/// The number of robots of a catalogue.
-fn count(sandbox: &Sandbox, file: &str) -> usize {
-    let list = sandbox.stdout(&format!("list --format=ndjson --database=sqlite://{file}"));
-    list.lines().count()
+    fs::remove_file(sandbox.path("calls.log")).unwrap();
+    is_injected.then_some(outcome)
 }
 
 /// Gives an old catalogue its names again, if a restoration was killed or failed before the new one had them.
-fn recover(folder: &Path) {
-    if folder.join("robots.db").exists() {
+fn recover(sandbox: &Sandbox) {
+    let file = sandbox.path("robots.db");
+    if file.exists() {
         return;
     }
-    let create =
-        OpenOptions::default().open(&format!("sqlite://{}", folder.join("robots.db").display()));
-    assert!(create.is_err(), "an empty catalogue hides the loss");
+    let created = OpenOptions::default().open(&format!("sqlite://{}", file.display()));
+    assert!(created.is_err(), "an empty catalogue hides the loss");
     for suffix in ["", "-wal"] {
-        let old = folder.join(format!("robots.db.replaced-1{suffix}"));
-        let _ = fs::rename(old, folder.join(format!("robots.db{suffix}")));
+        let old = sandbox.path(&format!("robots.db.replaced-1{suffix}"));
+        let _ = fs::rename(old, sandbox.path(&format!("robots.db{suffix}")));
     }
 }
 
 fn inode(sandbox: &Sandbox) -> u64 {
-    let file = fs::metadata(sandbox.path().join("robots.db"));
-    file.unwrap().ino()
+    fs::metadata(sandbox.path("robots.db")).unwrap().ino()
 }
 
 /// Whether the file of the catalogue is another one than the `old` one, which must exist with its log
@@ -107,9 +89,9 @@ fn is_restored(sandbox: &Sandbox, old: u64, context: &str) -> bool {
     // Not by its robots: the new file with the log of the old one would look like the old one.
     let is_restored = inode(sandbox) != old;
     let expected = if is_restored { 3 } else { 4 };
-    assert_eq!(count(sandbox, "robots.db"), expected, "{context}");
+    assert_eq!(sandbox.count("robots.db"), expected, "{context}");
     if is_restored {
-        let replaced = count(sandbox, "robots.db.replaced-1");
+        let replaced = sandbox.count("robots.db.replaced-1");
         assert_eq!(replaced, 4, "{context}: the old catalogue is incomplete");
     }
     is_restored
@@ -124,20 +106,17 @@ fn at_each_call(fault: &str) {
             assert!(number < CALL_LIMIT, "more than {CALL_LIMIT} calls: {call}");
             let sandbox = crashed();
             let old = inode(&sandbox);
-            let Some(output) = restore_with(&sandbox, fault, call, number) else {
+            let fault = (fault, call, number);
+            let Some(outcome) = run_with(&sandbox, REPLACE, fault) else {
                 break;
             };
-            recover(sandbox.path());
-            let context = format!("{fault} at {call} {number}: {output:?}");
-            results.push(is_restored(&sandbox, old, &context));
-            let stderr = String::from_utf8_lossy(&output.stderr);
-            let is_reported =
-                output.status.success() || stderr.contains("robots.db' is complete, but");
-            let was_killed = output.status.code().is_none();
-            assert!(
-                was_killed || results.last() == Some(&is_reported),
-                "{context}"
-            );
+            recover(&sandbox);
+            let context = format!("{fault:?}: {outcome:?}");
+            let is_restored = is_restored(&sandbox, old, &context);
+            results.push(is_restored);
+            let (_, stderr, status) = outcome;
+            let is_reported = status == Some(0) || stderr.contains("robots.db' is complete, but");
+            assert!(status.is_none() || is_restored == is_reported, "{context}");
         }
     }
     assert!(results.contains(&true) && results.contains(&false));
@@ -153,13 +132,13 @@ fn killed_restore_keeps_the_old_catalogue() {
 fn repeated_restore_keeps_the_old_catalogue_with_its_wal() {
     for number in 1.. {
         let sandbox = crashed();
-        if restore_with(&sandbox, "signal=KILL", "rename", number).is_none() {
+        if run_with(&sandbox, REPLACE, ("signal=KILL", "rename", number)).is_none() {
             assert!(number > 2, "the WAL was not renamed");
             break;
         }
-        let _ = sandbox.run(REPLACE).success();
-        assert_eq!(count(&sandbox, "robots.db"), 3);
-        let replaced = count(&sandbox, "robots.db.replaced-1");
+        sandbox.stdout(REPLACE);
+        assert_eq!(sandbox.count("robots.db"), 3);
+        let replaced = sandbox.count("robots.db.replaced-1");
         assert_eq!(replaced, 4, "killed at rename {number}");
     }
 }
@@ -177,78 +156,66 @@ fn complete_file_whose_folder_cannot_be_synced_is_reported() {
         ("export copy.csv", "copy.csv"),
     ] {
         let sandbox = Sandbox::with_three_robots();
-        let output = run_with(&sandbox, command, "error=EIO", "fsync", 2).unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        let fault = ("error=EIO", "fsync", 2);
+        let (_, stderr, status) = run_with(&sandbox, command, fault).unwrap();
+        assert_eq!(status, Some(1), "{stderr}");
         let expected = format!("'{file}' is complete, but its folder cannot be synced");
-        assert!(stderr.contains(&expected), "{stderr}");
-        assert!(sandbox.path().join(file).exists());
+        contains(&stderr, &[&expected]);
+        assert!(sandbox.path(file).exists());
     }
 }
 
 /// A program that starts during a restoration waits for the lock on the file that is replaced.
 #[test]
 fn program_that_starts_meanwhile_uses_neither_file() {
-    uses_neither_file("add Marvin --type=droid --year=1978");
-    uses_neither_file("backup other.db");
-}
-
-fn uses_neither_file(command: &str) {
-    let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run("backup copy.db").success();
-    let path = sandbox.path().join("robots.db");
-    let file = fs::File::options().read(true).write(true).open(&path);
-    let file = file.unwrap();
-    fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
-    let waiting = sandbox
-        .command(command.split(' '))
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let files = format!("/proc/{}/fd", waiting.id());
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let is_open = || {
-        let files = fs::read_dir(&files).unwrap();
-        let mut targets = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
-        targets.any(|target| target == fs::canonicalize(&path).unwrap())
-    };
-    while !is_open() {
-        assert!(Instant::now() < deadline, "the file was not opened");
-        thread::sleep(Duration::from_millis(1));
+    for command in ["add Marvin --type=droid --year=1978", "backup other.db"] {
+        let sandbox = Sandbox::with_three_robots();
+        sandbox.stdout("backup copy.db");
+        let path = sandbox.path("robots.db");
+        let file = fs::File::options().read(true).write(true).open(&path);
+        let file = file.unwrap();
+        fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        let waiting = sandbox.start(command);
+        let files = format!("/proc/{}/fd", waiting.id());
+        let target = fs::canonicalize(&path).unwrap();
+        wait_until(|| {
+            let mut files = fs::read_dir(&files).unwrap();
+            files.any(|file| fs::read_link(file.unwrap().path()).is_ok_and(|file| file == target))
+        });
+        // It waits for the lock soon after that, for 2 s. If it does not yet, it notices the replacement earlier.
+        thread::sleep(Duration::from_millis(300));
+        fs::rename(&path, sandbox.path("old.db")).unwrap();
+        fs::rename(sandbox.path("copy.db"), &path).unwrap();
+        drop(file);
+        let (_, stderr, status) = wait(waiting);
+        assert_eq!(status, Some(1), "{command:?}: {stderr}");
+        assert!(!sandbox.path("other.db").exists());
+        let expected = "'robots.db': it was deleted, moved or replaced while it was in use";
+        contains(&stderr, &[expected]);
+        assert_eq!(sandbox.count("robots.db"), 3);
+        assert_eq!(sandbox.count("old.db"), 3);
     }
-    // It waits for the lock soon after that, for 2 s. If it does not yet, it notices the replacement earlier.
-    thread::sleep(Duration::from_millis(300));
-    fs::rename(&path, sandbox.path().join("old.db")).unwrap();
-    fs::rename(sandbox.path().join("copy.db"), &path).unwrap();
-    drop(file);
-    let output = waiting.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{command:?}: {stderr}");
-    assert!(!sandbox.path().join("other.db").exists());
-    let expected = "'robots.db': it was deleted, moved or replaced while it was in use";
-    assert!(stderr.contains(expected), "{stderr}");
-    assert_eq!(count(&sandbox, "robots.db"), 3);
-    assert_eq!(count(&sandbox, "old.db"), 3);
 }
 
 #[test]
 fn catalogue_created_during_a_restore_is_kept() {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run("backup copy.db").success();
-    let path = sandbox.path().join("robots.db");
+    sandbox.stdout("backup copy.db");
+    let path = sandbox.path("robots.db");
     fs::remove_file(&path).unwrap();
     let is_copying = || {
-        let mut files = fs::read_dir(sandbox.path()).unwrap();
-        files.any(|file| file.unwrap().path().extension() == Some("part".as_ref()))
+        sandbox
+            .names(".")
+            .iter()
+            .any(|name| name.ends_with(".part"))
     };
     let restored = OpenOptions::default().restore_backup(
-        sandbox.path().join("copy.db"),
+        sandbox.path("copy.db"),
         &format!("sqlite://{}", path.display()),
         Existing::Replace,
         |_| {
             if is_copying() && !path.exists() {
-                let add = "add Marvin --type=droid --year=1978";
-                let _ = sandbox.run(add).success();
+                sandbox.stdout("add Marvin --type=droid --year=1978");
             }
             ControlFlow::Continue(())
         },
@@ -257,7 +224,7 @@ fn catalogue_created_during_a_restore_is_kept() {
         matches!(restored, Err(BackupError::InUse(_))),
         "{restored:?}"
     );
-    assert_eq!(count(&sandbox, "robots.db"), 1);
+    assert_eq!(sandbox.count("robots.db"), 1);
 }
 
 /// An empty catalogue would hide the loss, and SQLite would delete the WAL.
@@ -271,10 +238,9 @@ fn no_catalogue_is_created_in_place_of_a_lost_one() {
         ("elsewhere.db", "put the file back beside its WAL"),
     ] {
         let sandbox = crashed();
-        let file = |name| sandbox.path().join(name);
-        fs::rename(file("robots.db"), file(renamed)).unwrap();
+        fs::rename(sandbox.path("robots.db"), sandbox.path(renamed)).unwrap();
         sandbox.reports("add Robby --type=droid --year=1956", 1, &[remedy]);
-        fs::rename(file(renamed), file("robots.db")).unwrap();
-        assert_eq!(count(&sandbox, "robots.db"), 4);
+        fs::rename(sandbox.path(renamed), sandbox.path("robots.db")).unwrap();
+        assert_eq!(sandbox.count("robots.db"), 4);
     }
 }

@@ -2,18 +2,24 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::{OsStr, OsString},
     fs,
-    path::Path,
+    io::Write,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
     sync::Arc,
+    thread,
+    time::{Duration, Instant},
 };
 
-use assert_cmd::{Command, assert::Assert};
 use robot_core::{Catalogue, Draft, transfer};
 use tempfile::TempDir;
 
-/// The hint after missing ids.
-pub(crate) const HINT: &str = "List the robots with: robot-cli list\n";
+/// The rows of the three robots, in CSV.
+pub(crate) const ROWS: &str =
+    "2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n";
+
+/// Standard output, standard error and the exit status of a process.
+pub(crate) type Outcome = (String, String, Option<i32>);
 
 /// A temporary working directory, so that the default catalogue is a new file.
 pub(crate) struct Sandbox {
@@ -56,64 +62,104 @@ impl Sandbox {
 
     /// Opens a catalogue in the directory through the library.
     pub(crate) fn open(&self, file: &str) -> Arc<dyn Catalogue> {
-        robot_core::open(&format!("sqlite://{}", self.path().join(file).display())).unwrap()
+        robot_core::open(&format!("sqlite://{}", self.path(file).display())).unwrap()
     }
 
     /// Creates a file in the directory.
     pub(crate) fn write(&self, file: &str, content: impl AsRef<[u8]>) {
-        fs::write(self.path().join(file), content).unwrap();
+        fs::write(self.path(file), content).unwrap();
     }
 
     /// The content of a file in the directory.
     pub(crate) fn read(&self, file: &str) -> String {
-        fs::read_to_string(self.path().join(file)).unwrap()
+        fs::read_to_string(self.path(file)).unwrap()
     }
 
-    /// The contents of all files.
-    pub(crate) fn files(&self) -> BTreeMap<OsString, Vec<u8>> {
-        let entries = fs::read_dir(self.path()).unwrap().map(Result::unwrap);
-        entries
-            .map(|entry| (entry.file_name(), fs::read(entry.path()).unwrap()))
-            .collect()
+    /// The names and contents of all files.
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let read = |name: &String| fs::read(self.path(name)).unwrap_or_default();
+        let names = self.names(".").into_iter();
+        names.map(|name| (name.clone(), read(&name))).collect()
+    }
+
+    /// The names of all files in a folder, in order.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// The names of all files except those of the catalogue.
+    pub(crate) fn other_names(&self) -> Vec<String> {
+        let mut names = self.names(".");
+        names.retain(|name| !name.starts_with("robots.db"));
+        names
+    }
+
+    /// The path of a file in the directory.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.directory.path().join(file)
     }
 
     /// Runs SQL as another program does.
     pub(crate) fn execute(&self, file: &str, sql: &str) {
-        let status = std::process::Command::new("sqlite3")
-            .args(["-bail", file, sql])
-            .current_dir(self.path())
-            .status();
-        assert!(status.unwrap().success());
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.path().read_dir().unwrap().next().is_none()
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
+        let mut command = Command::new("sqlite3");
+        command.args(["-bail", file, sql]);
+        assert!(
+            command
+                .current_dir(&self.directory)
+                .status()
+                .unwrap()
+                .success()
+        );
     }
 
     /// The program with these arguments in the directory, without the tester's settings.
-    pub(crate) fn command(
-        &self,
-        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
-    ) -> std::process::Command {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_robot-cli"));
-        command
-            .args(arguments)
-            .current_dir(self.path())
-            .env_remove("DATABASE_URL")
-            .env_remove("CI")
-            .env_remove("CLICOLOR")
-            .env_remove("CLICOLOR_FORCE")
-            .env_remove("COLUMNS")
-            .env_remove("NO_COLOR");
+    pub(crate) fn command(&self, arguments: impl Arguments) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_robot-cli"));
+        command.args(arguments.words()).current_dir(&self.directory);
+        for variable in "DATABASE_URL CI CLICOLOR CLICOLOR_FORCE COLUMNS NO_COLOR".split(' ') {
+            command.env_remove(variable);
+        }
         command
     }
 
-    pub(crate) fn run(&self, arguments: impl Arguments) -> Assert {
-        Command::from_std(self.command(arguments.words())).assert()
+    /// Starts the program. Its standard streams are pipes.
+    pub(crate) fn start(&self, arguments: impl Arguments) -> Child {
+        start(&mut self.command(arguments))
+    }
+
+    pub(crate) fn run(&self, arguments: impl Arguments) -> Outcome {
+        wait(self.start(arguments))
+    }
+
+    /// Runs the program with a value of `DATABASE_URL`.
+    pub(crate) fn run_with_url(&self, arguments: impl Arguments, url: &str) -> Outcome {
+        wait(start(self.command(arguments).env("DATABASE_URL", url)))
+    }
+
+    /// Runs commands, one a line: the arguments, an arrow, the exit status, standard output and, after `! `, standard
+    /// error. Line breaks are written as `\n`, and the last one is left out. `*` stands for any text.
+    #[track_caller]
+    pub(crate) fn examples(&self, lines: impl AsRef<str>) {
+        for line in lines
+            .as_ref()
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+        {
+            let line = line.replace("\\n", "\n");
+            let (arguments, expected) = line.split_once(" -> ").unwrap();
+            let (status, printed) = expected.split_once(' ').unwrap_or((expected, ""));
+            let (stdout, stderr) = printed.split_once("! ").unwrap_or((printed, ""));
+            let outcome = self.run(arguments);
+            let is_as_expected = outcome.2 == status.parse().ok()
+                && is_like(&outcome.0, stdout.trim_end())
+                && is_like(&outcome.1, stderr);
+            assert!(is_as_expected, "{arguments}: {outcome:?}");
+        }
     }
 
     /// Asserts status 0, this standard output and an empty standard error.
@@ -128,6 +174,13 @@ impl Sandbox {
         self.prints("list --format=csv", &format!("id,name,type,year\n{rows}"));
     }
 
+    /// The number of robots of a catalogue.
+    #[track_caller]
+    pub(crate) fn count(&self, file: &str) -> usize {
+        let list = self.stdout(&format!("list --count --database=sqlite://{file}"));
+        list.trim_end().parse().unwrap()
+    }
+
     /// Asserts status 1, an empty standard output and this standard error.
     #[track_caller]
     pub(crate) fn fails(&self, arguments: impl Arguments, expected: &str) {
@@ -137,36 +190,59 @@ impl Sandbox {
     /// Asserts the status, standard output and standard error.
     #[track_caller]
     pub(crate) fn ends(&self, arguments: impl Arguments, status: i32, stdout: &str, stderr: &str) {
-        let outcome = self.run(arguments).code(status);
-        let _ = outcome.stdout(stdout.to_owned()).stderr(stderr.to_owned());
-    }
-
-    /// Asserts status 2, an empty standard output and a part of standard error.
-    #[track_caller]
-    pub(crate) fn is_usage_error(&self, arguments: impl Arguments, expected: &str) {
-        self.reports(arguments, 2, &[expected]);
+        let expected = (stdout.to_owned(), stderr.to_owned(), Some(status));
+        assert_eq!(self.run(arguments), expected);
     }
 
     /// Asserts the status, an empty standard output and parts of standard error, which it returns.
     #[track_caller]
     pub(crate) fn reports(&self, arguments: impl Arguments, status: i32, parts: &[&str]) -> String {
-        let stderr = self.stderr(arguments, status);
+        let (stdout, stderr, found) = self.run(arguments);
+        assert_eq!((stdout.as_str(), found), ("", Some(status)), "{stderr}");
         contains(&stderr, parts);
         stderr
-    }
-
-    /// Asserts the status and an empty standard output, and returns standard error.
-    #[track_caller]
-    pub(crate) fn stderr(&self, arguments: impl Arguments, status: i32) -> String {
-        let assert = self.run(arguments).code(status).stdout("");
-        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
     }
 
     /// Asserts status 0 and an empty standard error, and returns standard output.
     #[track_caller]
     pub(crate) fn stdout(&self, arguments: impl Arguments) -> String {
-        let assert = self.run(arguments).success().stderr("");
-        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+        let (stdout, stderr, status) = self.run(arguments);
+        assert_eq!((stderr.as_str(), status), ("", Some(0)), "{stdout}");
+        stdout
+    }
+}
+
+/// Starts a process whose standard streams are pipes.
+pub(crate) fn start(command: &mut Command) -> Child {
+    let command = command.stdin(Stdio::piped());
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Waits for the end of a process, whose standard input ends here.
+pub(crate) fn wait(child: Child) -> Outcome {
+    let output = child.wait_with_output().unwrap();
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (stdout, stderr, output.status.code())
+}
+
+/// Runs a process with this standard input.
+pub(crate) fn run_with_input(command: &mut Command, input: &str) -> Outcome {
+    let mut child = start(command);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    wait(child)
+}
+
+/// Waits until a condition is met.
+#[track_caller]
+pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited for 60 s");
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -178,37 +254,37 @@ pub(crate) fn contains(text: &str, parts: &[&str]) {
     }
 }
 
+/// Whether a pattern without the last line break describes a text.
+fn is_like(text: &str, pattern: &str) -> bool {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    parts.all(|part| {
+        rest.split_once(part)
+            .map(|(_, after)| rest = after)
+            .is_some()
+    }) && rest.ends_with(last)
+}
+
 /// Arguments of the program: words, or a line that is divided at its blanks.
 pub(crate) trait Arguments {
     fn words(self) -> Vec<String>;
 }
 
-impl Arguments for &str {
+impl<T: AsRef<str> + ?Sized> Arguments for &T {
     fn words(self) -> Vec<String> {
-        self.split(' ').map(str::to_owned).collect()
+        self.as_ref().split(' ').map(str::to_owned).collect()
     }
 }
 
-impl Arguments for &String {
+impl<const COUNT: usize> Arguments for [&str; COUNT] {
     fn words(self) -> Vec<String> {
-        self.as_str().words()
-    }
-}
-
-impl<S: AsRef<str>> Arguments for &[S] {
-    fn words(self) -> Vec<String> {
-        self.iter().map(|word| word.as_ref().to_owned()).collect()
-    }
-}
-
-impl<S: AsRef<str>> Arguments for &Vec<S> {
-    fn words(self) -> Vec<String> {
-        self.as_slice().words()
-    }
-}
-
-impl<S: AsRef<str>, const COUNT: usize> Arguments for &[S; COUNT] {
-    fn words(self) -> Vec<String> {
-        self.as_slice().words()
+        self.map(str::to_owned).into()
     }
 }
