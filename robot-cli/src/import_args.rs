@@ -15,7 +15,7 @@ use crate::{columns::ColumnArgs, place::Place};
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
-#[command(after_help = DETAILS)]
+#[command(after_help = include_str!("help/import.txt"))]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent options"
@@ -61,31 +61,6 @@ pub(crate) struct ImportArgs {
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
 }
-
-const DETAILS: &str = "\
-Examples:
-  robot-cli import artists.csv --define               Add the fields it needs
-  robot-cli import artists.csv --dry-run              Print the plan only
-  robot-cli import corrected.csv --match accession    Change robots by a key
-  robot-cli import edited.csv --match id              Store an edited export
-  robot-cli import list.xlsx --sheet Loans --define   Read a sheet
-  robot-cli import robots.csv --keep-going            Leave out what fails
-  robot-cli import robots.csv --on-conflict skip      Skip robots that exist
-  robot-cli import fleet.csv --atomic                 Store all records or none
-  curl -s http://robots.example/x | robot-cli import - --format ndjson
-
-Formats:
-  csv     A header line with names or titles of fields, in any order and case;
-          commas, semicolons, tabs or bars separate the columns
-  xlsx    A sheet of a workbook, with a header row
-  json    An array of objects
-  ndjson  One object per line
-
-A file is read twice. First a plan is made: what each column stands for, and which records are added, are changed \
-or fail. If records fail, nothing is stored without --keep-going. Standard input is imported record by record, \
-unless an option needs a plan. Records that fail are reported on standard error as FILE:LINE: message, and the \
-exit status is 1. Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. \
-With --atomic, Ctrl-C stores nothing unless all records have been read.";
 
 impl ImportArgs {
     /// The options of a plan, except for those of its columns.

@@ -11,7 +11,7 @@ use crate::{
 
 /// Arguments of `add`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/add.txt"))]
 pub(crate) struct AddArgs {
     #[arg(help = help_of(Field::NAME))]
     name: String,
@@ -19,11 +19,6 @@ pub(crate) struct AddArgs {
     #[command(flatten)]
     values: Values,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli add R2-D2 --type droid --year 1977
-  robot-cli add Owl --type vase --set maker=ACME --set weight=3.5";
 
 /// Adds the robot and prints it.
 pub(crate) fn run(args: &AddArgs, context: &mut Context<'_>) -> Result<(), Failure> {

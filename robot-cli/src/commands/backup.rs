@@ -14,15 +14,9 @@ use crate::{
     progress::{Progress, robot_count},
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli backup robots-monday.db      Back up ./robots.db
-  robot-cli backup --force latest.db     Replace an older backup
-  robot-cli backup copy.db --database sqlite:///var/lib/robots.db";
-
 /// Arguments of `backup`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/backup.txt"))]
 pub(crate) struct BackupArgs {
     /// The file to write
     file: PathBuf,

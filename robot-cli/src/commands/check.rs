@@ -14,16 +14,6 @@ use crate::{
     rows::Rows,
 };
 
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  robot-cli check                              Check ./robots.db, also in use
-  robot-cli check --database sqlite://copy.db  Check a backup
-  robot-cli check --format json                Print the result for a program
-  robot-cli check --repair                     Remove values without a field
-
-Without --repair, the file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be \
-checked.";
-
 /// The exit status if a check failed.
 const PROBLEMS_STATUS: u8 = 3;
 

@@ -7,13 +7,11 @@ use crate::{context::Context, failure::Failure};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
-#[command(after_help = INSTALLATION)]
+#[command(after_help = include_str!("../help/completions.txt"))]
 pub(crate) struct CompletionsArgs {
     /// The shell
     shell: aot::Shell,
 }
-
-const INSTALLATION: &str = include_str!("../help/completions.txt");
 
 /// Prints the script.
 pub(crate) fn run(

@@ -13,14 +13,9 @@ use crate::{
     progress::{Progress, robot_count},
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli copy --from sqlite://robots.db --to sqlite:///var/lib/robots.db
-  robot-cli copy --from sqlite://robots.db                 To DATABASE_URL";
-
 /// Arguments of `copy`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/copy.txt"))]
 pub(crate) struct CopyArgs {
     /// The catalogue to read; a file is not changed
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]

@@ -16,7 +16,7 @@ use crate::{
 
 /// Arguments of `delete`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/delete.txt"))]
 pub(crate) struct DeleteArgs {
     /// The ids of the robots
     #[arg(value_name = "ID", allow_negative_numbers = true, value_parser = parse_id)]
@@ -32,13 +32,6 @@ pub(crate) struct DeleteArgs {
     #[command(flatten)]
     confirmation: ConfirmationArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli delete 1
-  robot-cli delete --yes 1 2 3
-  robot-cli delete --name R2-D2
-  robot-cli delete --where condition=poor --year-to 1900";
 
 /// Deletes the robots that exist, and prints the results afterwards: a closed pipe must not stop
 /// the deletion halfway.

@@ -26,7 +26,7 @@ use robot_core::{
 
 /// Arguments of `export`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/export.txt"))]
 pub(crate) struct ExportArgs {
     /// A file .csv, .json, .ndjson or .xlsx, or any file with --format; - for standard output, in NDJSON
     /// by default
@@ -52,8 +52,6 @@ pub(crate) struct ExportArgs {
 
 /// The value of `--fields` for all fields.
 const ALL_FIELDS: &str = "*";
-
-const EXAMPLES: &str = include_str!("../help/export.txt");
 
 /// Size of the buffer before a file: larger ones save no more time.
 const BUFFER_SIZE: usize = 64 * 1024;

@@ -10,13 +10,6 @@ use crate::{
 
 const EMPTY: &str = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977";
 
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  robot-cli list --format json
-  robot-cli list --type droid --year-from 1970 --year-to 1979
-  robot-cli list --sort=-year --limit 10    Print the newest robots
-  robot-cli list --type droid --count";
-
 /// Prints the robots.
 pub(crate) fn run(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let hint = if selection.filter.is_empty() {

@@ -9,17 +9,11 @@ use crate::{context::Context, failure::Failure};
 
 /// Arguments of `manual`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/manual.txt"))]
 pub(crate) struct ManualArgs {
     /// The directory for the pages, created if missing; by default the main page is printed
     directory: Option<PathBuf>,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli manual | man -l -               Read the main page
-  robot-cli manual ~/.local/share/man/man1  Install all pages
-  man robot-cli-add                         Read the page of a command";
 
 /// Prints the main page, or writes all pages to the directory.
 pub(crate) fn run(

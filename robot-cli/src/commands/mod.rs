@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Add(add::AddArgs),
 
     /// Print all robots, or some of them, sorted by name
-    #[command(after_help = list::EXAMPLES)]
+    #[command(after_help = include_str!("../help/list.txt"))]
     List(SelectionArgs),
 
     /// Print the robots whose names contain a text, sorted by name
@@ -102,7 +102,7 @@ pub(crate) enum Command {
     /// Prints the result of each check: the integrity of an SQLite file and its search index, the
     /// rules of all robots, the order of their names, the last id, and the number of names and robots.
     /// An SQLite file is not changed, and may be in use.
-    #[command(after_help = check::EXAMPLES)]
+    #[command(after_help = include_str!("../help/check.txt"))]
     Check {
         /// Remove what is harmless: values of fields that the catalogue does not have
         #[arg(long)]

@@ -14,18 +14,9 @@ use crate::{
     progress::{Progress, robot_count},
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli restore copy.db    Create ./robots.db
-  robot-cli restore copy.db --database sqlite:///var/lib/robots.db
-  robot-cli restore copy.db --replace --database sqlite://robots.db
-  robot-cli copy --from sqlite://copy.db --to postgres://host/database
-
-With --replace, the file that is replaced is kept. The last example restores to a database server.";
-
 /// Arguments of `restore`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/restore.txt"))]
 pub(crate) struct RestoreArgs {
     /// The backup
     file: PathBuf,

@@ -10,17 +10,9 @@ use crate::{
     selection::{ComparisonArgs, SelectionArgs},
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli search R2
-  robot-cli search r2 --ignore-case
-  robot-cli search R2 --type droid --sort=-year
-  robot-cli search --words 'vase athens'    Search in own fields, too
-  robot-cli search -- -D2";
-
 /// Arguments of `search`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/search.txt"))]
 pub(crate) struct SearchArgs {
     /// The text that the names contain
     #[arg(required_unless_present = "words")]

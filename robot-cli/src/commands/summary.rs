@@ -12,16 +12,9 @@ use crate::{
     selection::TextFilterArgs,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli summary
-  robot-cli summary --type droid --format csv
-  robot-cli summary --containing r2 --ignore-case
-  robot-cli summary --by type";
-
 /// Arguments of `summary`.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = include_str!("../help/summary.txt"))]
 pub(crate) struct SummaryArgs {
     /// Count by the values of this field: choices, true and false, or the years of dates
     #[arg(long, value_name = "FIELD")]

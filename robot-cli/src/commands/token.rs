@@ -7,11 +7,7 @@ use robot_core::http::{AccessToken, Permission, TokenName};
 
 use crate::{context::Context, failure::Failure};
 
-pub(crate) const EXAMPLES: &str = "\
-Examples:
-  robot-cli token new write                For a client that changes robots
-  robot-cli token new write --name ci      With a name by which it is revoked
-  robot-cli token new read --format json   For a client that only reads";
+pub(crate) const EXAMPLES: &str = include_str!("../help/token.txt");
 
 /// Subcommands of `token`.
 #[derive(Debug, Clone, Subcommand)]

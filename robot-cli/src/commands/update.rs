@@ -17,7 +17,7 @@ use crate::{
 
 /// Arguments of `update`.
 #[derive(Debug, Args)]
-#[command(override_usage = "robot-cli update [OPTIONS] [ID]", after_help = EXAMPLES)]
+#[command(override_usage = "robot-cli update [OPTIONS] [ID]", after_help = include_str!("../help/update.txt"))]
 pub(crate) struct UpdateArgs {
     /// The id of the robot
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
@@ -44,12 +44,6 @@ pub(crate) struct UpdateArgs {
     #[command(flatten)]
     confirmation: ConfirmationArgs,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli update 1 --name R2-D2 --year 1977
-  robot-cli update --name R2-D2 --set maker=ACME --unset notes
-  robot-cli update --where condition=poor --set on_display=false";
 
 /// Changes the robots. One robot is printed, of several the number.
 pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
