@@ -8,7 +8,7 @@ use clap::{
 };
 use robot_core::{
     Definition,
-    transfer::{ImportOptions, OnConflict, Outcome, PlanOptions, Position},
+    transfer::{OnConflict, Outcome, Position},
 };
 
 use crate::{columns::ColumnArgs, place::Place};
@@ -60,33 +60,6 @@ pub(crate) struct ImportArgs {
 
     #[command(flatten)]
     pub(crate) columns: ColumnArgs,
-}
-
-impl ImportArgs {
-    /// The options of a plan, except for those of its columns.
-    pub(crate) fn options(&self) -> PlanOptions {
-        PlanOptions {
-            on_conflict: self.on_conflict,
-            adds_equal: self.add_equal,
-            keeps_going: self.keep_going,
-            ..PlanOptions::default()
-        }
-    }
-
-    /// The options of an import without a plan.
-    pub(crate) fn pipe_options(&self) -> ImportOptions {
-        ImportOptions {
-            on_conflict: self.on_conflict,
-            adds_equal: self.add_equal,
-            keeps_going: self.keep_going,
-            ..ImportOptions::default()
-        }
-    }
-
-    /// Whether each record that fails is reported before the import.
-    pub(crate) fn reports_all(&self) -> bool {
-        self.dry_run || self.atomic
-    }
 }
 
 /// The messages about a record that fails.

@@ -41,32 +41,28 @@ impl Place {
         }
     }
 
-    /// The input, and its length if known.
-    pub(crate) fn open(
-        &self,
-        context: &Context<'_>,
-    ) -> Result<(Box<dyn Read>, Option<u64>), Failure> {
+    /// The file to read; `None` for standard input.
+    pub(crate) fn open(&self, context: &Context<'_>) -> Result<Option<File>, Failure> {
         let Self::File(path) = self else {
-            return Ok((Box::new(io::stdin()), None));
+            return Ok(None);
         };
         // To read a file of the database would drop the locks that SQLite has on it in this process.
         if context.files().contains(path) {
             return Err(Failure::own_file(format_args!("'{self}'")));
         }
-        self.open_again().map_err(|cause| self.not_read(&cause))
+        let file = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
+            true => Err(io::ErrorKind::IsADirectory.into()),
+            false => Ok(file),
+        });
+        file.map(Some).map_err(|cause| self.not_read(&cause))
     }
 
-    /// The input of a file that was opened before.
-    pub(crate) fn open_again(&self) -> io::Result<(Box<dyn Read>, Option<u64>)> {
-        let Self::File(path) = self else {
-            return Ok((Box::new(io::stdin()), None));
-        };
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
+    /// The input, which can be read once.
+    pub(crate) fn reader(&self, context: &Context<'_>) -> Result<Box<dyn Read>, Failure> {
+        Ok(match self.open(context)? {
+            Some(file) => Box::new(file),
+            None => Box::new(io::stdin()),
+        })
     }
 
     pub(crate) fn not_read(&self, cause: &io::Error) -> Failure {

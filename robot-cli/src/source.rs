@@ -10,7 +10,7 @@ use robot_core::{
     Catalogue, Definition, Field,
     transfer::{
         Columns, Format, ImportOptions, Plan, PlanError, PlanOptions, ProposalError, ReadError,
-        Records,
+        ReadOptions, Records,
     },
 };
 
@@ -22,16 +22,9 @@ use crate::{
     import_args::{ImportArgs, messages},
     interrupt::Interrupt,
     place::Place,
-    progress::{Progress, counted},
+    progress::{Progress, robot_count},
     terminal,
 };
-
-/// A file whose records are imported.
-pub(crate) struct Source<'a> {
-    pub(crate) args: &'a ImportArgs,
-    pub(crate) place: &'a Place,
-    pub(crate) format: Format,
-}
 
 /// The number of failures that are shown if a plan is refused.
 const FAILURES: usize = 5;
@@ -39,8 +32,24 @@ const FAILURES: usize = 5;
 /// The end of the message about an interrupt before the first record.
 const NOTHING_STORED: &str = "; nothing was stored";
 
-/// An input, and its length if known.
-type Input = (Box<dyn Read>, Option<u64>);
+/// A file whose records are imported: what the arguments say about it. Its plan is made and accepted, then its import
+/// begins. Nothing is created or changed before.
+pub(crate) struct Source<'a> {
+    args: &'a ImportArgs,
+    place: &'a Place,
+    format: Format,
+    interrupt: &'a Interrupt,
+    /// `None` if the catalogue does not exist.
+    existing: Option<Arc<dyn Catalogue>>,
+    definition: Arc<Definition>,
+    reading: ReadOptions,
+    columns: Columns,
+    /// The field that finds robots, unless it is to be defined.
+    key: Option<Field>,
+    /// What is read twice: the file, or a copy of another input. `None` if records are imported one by one as they are
+    /// read.
+    file: Option<File>,
+}
 
 /// An import that can begin.
 pub(crate) struct Prepared {
@@ -48,154 +57,146 @@ pub(crate) struct Prepared {
     pub(crate) records: Records<Box<dyn Read>>,
     pub(crate) progress: Progress,
     pub(crate) options: ImportOptions,
-    /// `None` if records are imported one by one as they are read.
-    pub(crate) plan: Option<Plan>,
 }
 
-impl Source<'_> {
-    /// Plans the import of a file, and opens the catalogue, which gets the fields that the file needs. Nothing is created
-    /// or changed before the plan is accepted. The inner error is the plan, if only that is wanted.
-    pub(crate) fn prepare(
-        &self,
-        interrupt: &Interrupt,
+impl<'a> Source<'a> {
+    pub(crate) fn new(
+        args: &'a ImportArgs,
+        place: &'a Place,
+        format: Format,
+        interrupt: &'a Interrupt,
         context: &Context<'_>,
-    ) -> Result<Result<Prepared, Plan>, Failure> {
+    ) -> Result<Self, Failure> {
         let existing = context.open_present()?;
-        let present = existing.as_ref().map(Catalogue::definition);
-        let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
-        let mut columns = Columns::of(Arc::clone(&present));
-        let reading = self.args.columns.reading()?;
-        let key = self.key(&present)?;
-        if let Some(name) = &self.args.matched {
+        let definition = existing.as_ref().map(Catalogue::definition);
+        let definition = definition.unwrap_or_else(|| Arc::clone(Definition::built_in()));
+        let mut columns = Columns::of(Arc::clone(&definition));
+        if let Some(name) = &args.matched {
             columns = columns.matching(name);
         }
-        columns = self.args.columns.choose(columns, &present)?;
-        if !self.place.is_regular_file() && !self.args.columns.define {
-            return self
-                .prepare_pipe(existing, columns, key, interrupt, context)
-                .map(Ok);
+        let mut source = Self {
+            reading: args.columns.reading()?,
+            key: key(args, &definition)?,
+            columns: args.columns.choose(columns, &definition)?,
+            args,
+            place,
+            format,
+            interrupt,
+            existing,
+            definition,
+            file: None,
+        };
+        if place.is_regular_file() {
+            source.file = place.open(context)?;
+        } else if args.columns.define {
+            source.file = Some(source.copy(place.reader(context)?)?);
         }
-        let copy = self.copy(interrupt, context)?;
-        let open = || -> io::Result<Input> {
-            match &copy {
-                Some(file) => rewound(file),
-                None => self.place.open_again(),
-            }
+        Ok(source)
+    }
+
+    /// The plan of a file, if the user accepts it, or if nothing else is wanted.
+    pub(crate) fn plan(&self, context: &Context<'_>) -> Result<Option<Plan>, Failure> {
+        let Some(file) = &self.file else {
+            return Ok(None);
         };
-        let open_records = || {
-            let (input, _) = open()?;
-            Ok(Records::new(interrupt.reader(input), self.format).with_options(&reading))
-        };
+        let open = || Ok(self.records(rewound(file)?));
+        let catalogue = self.existing.clone();
+        let catalogue = catalogue.map_or_else(|| context.options.open("memory:"), Ok)?;
         let options = PlanOptions {
             defines: self.args.columns.define,
             finds_choices: self.args.columns.choices,
-            ..self.args.options()
+            on_conflict: self.args.on_conflict,
+            adds_equal: self.args.add_equal,
+            keeps_going: self.args.keep_going,
         };
-        if copy.is_none() {
-            self.place.open(context)?;
-        }
-        let catalogue = existing
-            .clone()
-            .map_or_else(|| context.options.open("memory:"), Ok)?;
+        // These options promise a report of each record that fails.
+        let reports_all = self.args.dry_run || self.args.atomic;
         let mut failures = Vec::new();
-        let plan = Plan::new(&catalogue, open_records, columns, options, &mut |outcome| {
-            if self.args.reports_all() || failures.len() < FAILURES {
-                failures.extend(messages(self.place, outcome, &present));
+        let columns = self.columns.clone();
+        let plan = Plan::new(&catalogue, open, columns, options, &mut |outcome| {
+            if reports_all || failures.len() < FAILURES {
+                failures.extend(messages(self.place, outcome, &self.definition));
             }
         });
-        if interrupt.is_set() {
-            return Err(interrupt.stopped(NOTHING_STORED));
-        }
+        self.check_interrupt()?;
         let plan = plan.map_err(|error| self.unplanned(error))?;
         if !plan.changes.is_empty() || self.args.dry_run && self.args.columns.define {
             show(&plan);
         }
         self.accept(&plan, &failures)?;
-        if self.args.dry_run {
-            return Ok(Err(plan));
-        }
-        let catalogue = existing.map_or_else(|| context.open(), Ok)?;
-        if let Some(redefinition) = plan.redefinition() {
-            catalogue.define(redefinition)?;
-        }
-        let (input, length) = open().map_err(|cause| self.place.not_read(&cause))?;
-        let progress = Progress::new(length, "importing");
-        let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
-        Ok(Ok(Prepared {
-            catalogue,
-            records: Records::new(reader, self.format)
-                .with_options(&reading)
-                .with_columns(plan.columns.clone()),
-            progress,
-            // Records that fail are known and accepted.
-            options: ImportOptions {
-                keeps_going: true,
-                ..plan.options
-            },
-            plan: Some(plan),
-        }))
+        Ok(Some(plan))
     }
 
-    /// Prepares the import of records that are read once.
-    fn prepare_pipe(
-        &self,
-        existing: Option<Arc<dyn Catalogue>>,
-        columns: Columns,
-        key: Option<Field>,
-        interrupt: &Interrupt,
+    /// Opens the catalogue, which gets the fields that the plan has for the file.
+    pub(crate) fn begin(
+        self,
+        plan: Option<&Plan>,
         context: &Context<'_>,
     ) -> Result<Prepared, Failure> {
-        let options = ImportOptions {
-            key,
-            is_dry_run: self.args.dry_run,
-            ..self.args.pipe_options()
+        let (input, length): (Box<dyn Read>, _) = match &self.file {
+            None => (self.place.reader(context)?, None),
+            Some(file) => {
+                let length = file.metadata().ok().map(|metadata| metadata.len());
+                let input = rewound(file).map_err(|cause| self.place.not_read(&cause))?;
+                (Box::new(input), length)
+            }
         };
-        options
-            .check(&columns_definition(existing.as_ref()))
-            .map_err(Failure::new)?;
-        let (input, length) = self.place.open(context)?;
         let progress = Progress::new(length, "importing");
-        let reader: Box<dyn Read> = Box::new(progress.reader(interrupt.reader(input)));
-        let mut records = Records::new(reader, self.format)
-            .with_options(&self.args.columns.reading()?)
-            .with_columns(columns);
-        let header = records.read_header();
-        if interrupt.is_set() {
-            return Err(interrupt.stopped(NOTHING_STORED));
-        }
-        header.map_err(|error| self.not_readable(error))?;
-        let catalogue = match existing {
-            Some(catalogue) => catalogue,
-            None if self.args.dry_run => context.options.open("memory:")?,
-            None => context.open()?,
+        let mut records = self.records(progress.reader(input));
+        let (catalogue, options) = if let Some(plan) = plan {
+            records = records.with_columns(plan.columns.clone());
+            let catalogue = self.existing.map_or_else(|| context.open(), Ok)?;
+            if let Some(redefinition) = plan.redefinition() {
+                catalogue.define(redefinition)?;
+            }
+            // Records that fail are known and accepted.
+            let keeps_going = true;
+            (
+                catalogue,
+                ImportOptions {
+                    keeps_going,
+                    ..plan.options
+                },
+            )
+        } else {
+            let options = ImportOptions {
+                key: self.key,
+                on_conflict: self.args.on_conflict,
+                adds_equal: self.args.add_equal,
+                keeps_going: self.args.keep_going,
+                is_dry_run: self.args.dry_run,
+            };
+            options.check(&self.definition).map_err(Failure::new)?;
+            records = records.with_columns(self.columns.clone());
+            let header = records.read_header();
+            self.check_interrupt()?;
+            header.map_err(|error| self.not_readable(error))?;
+            let catalogue = match self.existing {
+                Some(catalogue) => catalogue,
+                None if self.args.dry_run => context.options.open("memory:")?,
+                None => context.open()?,
+            };
+            (catalogue, options)
         };
         Ok(Prepared {
             catalogue,
             records,
             progress,
             options,
-            plan: None,
         })
     }
 
-    /// The field that finds robots, unless it is to be defined.
-    fn key(&self, definition: &Definition) -> Result<Option<Field>, Failure> {
-        let Some(name) = &self.args.matched else {
-            return Ok(None);
-        };
-        match definition.field(name) {
-            None if !self.args.columns.define => {
-                let mut names: Vec<_> = definition
-                    .settable()
-                    .iter()
-                    .map(|field| field.name())
-                    .collect();
-                names.insert(0, Field::ID.name());
-                let message = format!("the fields are {}", names.join(", "));
-                Err(invalid("match", name, message))
-            }
-            field => Ok(field),
+    /// The records of an input, until Ctrl-C.
+    fn records(&self, input: impl Read + 'static) -> Records<Box<dyn Read>> {
+        let input: Box<dyn Read> = Box::new(self.interrupt.reader(input));
+        Records::new(input, self.format).with_options(&self.reading)
+    }
+
+    fn check_interrupt(&self) -> Result<(), Failure> {
+        if self.interrupt.is_set() {
+            return Err(self.interrupt.stopped(NOTHING_STORED));
         }
+        Ok(())
     }
 
     /// Fails unless the user accepts a plan: its new fields, and records that fail.
@@ -211,8 +212,9 @@ impl Source<'_> {
                 terminal::note(&format!("Column {}: {}.", column.heading, column.reason));
             }
         }
-        for line in self.advice(plan) {
-            terminal::note(&line);
+        if self.args.matched.is_none() {
+            let advice = plan.advice("--match ", "--on-conflict skip", "--add-equal");
+            advice.iter().for_each(|line| terminal::note(line));
         }
         let (failed, records) = (plan.counts.failed, plan.counts.records());
         let confirmation = &self.args.columns.confirmation;
@@ -227,33 +229,21 @@ impl Source<'_> {
         } else if plan.changes.is_empty() {
             Ok(())
         } else {
-            let question = format!(
-                "Define these fields, and import {}?",
-                counted(&plan.definition, records - failed)
-            );
+            let robots = plan.definition.worded(&robot_count(records - failed));
+            let question = format!("Define these fields, and import {robots}?");
             confirmation.confirm("changing the fields", || Ok(()), &question)
         }
     }
 
-    fn advice(&self, plan: &Plan) -> Vec<String> {
-        if self.args.matched.is_some() {
-            return Vec::new();
-        }
-        plan.advice("--match ", "--on-conflict skip", "--add-equal")
-    }
-
-    /// A copy of an input that is read twice, unless it is a regular file.
-    fn copy(&self, interrupt: &Interrupt, context: &Context<'_>) -> Result<Option<File>, Failure> {
-        if self.place.is_regular_file() {
-            return Ok(None);
-        }
-        let mut input = interrupt.reader(self.place.open(context)?.0);
+    /// A copy of an input that can be read only once.
+    fn copy(&self, input: impl Read) -> Result<File, Failure> {
+        let mut input = self.interrupt.reader(input);
         let copy = tempfile::tempfile().and_then(|mut file| {
             io::copy(&mut input, &mut file)?;
             Ok(file)
         });
-        copy.map(Some).map_err(|cause| match cause.kind() {
-            _ if interrupt.is_set() => interrupt.stopped(NOTHING_STORED),
+        copy.map_err(|cause| match cause.kind() {
+            _ if self.interrupt.is_set() => self.interrupt.stopped(NOTHING_STORED),
             io::ErrorKind::StorageFull => Failure::new(
                 "the folder for temporary files is full; set TMPDIR to another one, and run the command again",
             ),
@@ -287,28 +277,39 @@ impl Source<'_> {
     fn not_readable(&self, error: ReadError) -> Failure {
         match error {
             ReadError::Input { cause, .. } => self.place.not_read(&cause),
-            error if self.format != Format::Csv => Failure::new(format_args!(
-                "{}: {}: {error}",
-                self.place,
-                error.position()
-            )),
-            error => Failure::new(format_args!(
-                "{}: {}: {error}. To say what columns stand for, use --map, --ignore, --match or --define",
-                self.place,
-                error.position()
-            )),
+            error => {
+                let advice = match self.format {
+                    Format::Csv => {
+                        ". To say what columns stand for, use --map, --ignore, --match or --define"
+                    }
+                    _ => "",
+                };
+                let position = error.position();
+                Failure::new(format_args!("{}: {position}: {error}{advice}", self.place))
+            }
         }
     }
 }
 
-fn columns_definition(catalogue: Option<&Arc<dyn Catalogue>>) -> Arc<Definition> {
-    catalogue.map_or_else(|| Arc::clone(Definition::built_in()), Catalogue::definition)
+/// The field that finds robots, unless it is to be defined.
+fn key(args: &ImportArgs, definition: &Definition) -> Result<Option<Field>, Failure> {
+    let Some(name) = &args.matched else {
+        return Ok(None);
+    };
+    match definition.field(name) {
+        None if !args.columns.define => {
+            let names = definition.settable().iter().map(|field| field.name());
+            let names: Vec<_> = [Field::ID.name()].into_iter().chain(names).collect();
+            let message = format!("the fields are {}", names.join(", "));
+            Err(invalid("match", name, message))
+        }
+        field => Ok(field),
+    }
 }
 
 /// A file from its beginning.
-fn rewound(file: &File) -> io::Result<Input> {
+fn rewound(file: &File) -> io::Result<File> {
     let mut file = file.try_clone()?;
     file.rewind()?;
-    let length = file.metadata()?.len();
-    Ok((Box::new(file), Some(length)))
+    Ok(file)
 }

@@ -258,7 +258,7 @@ fn change(
 
 /// Reads a document.
 fn read(place: &Place, context: &Context<'_>) -> Result<Definition, Failure> {
-    let (input, _) = place.open(context)?;
+    let input = place.reader(context)?;
     let mut text = String::new();
     // More than a document may have.
     let read = input.take(1024 * 1024).read_to_string(&mut text);

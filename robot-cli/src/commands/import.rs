@@ -1,6 +1,6 @@
 //! `import`: robots from a file or standard input.
 
-use std::{fmt::Write as _, io::Write, sync::Arc};
+use std::{io::Write, sync::Arc};
 
 use indicatif::HumanCount;
 use robot_core::{
@@ -14,8 +14,8 @@ use crate::{
     import_args::{ImportArgs, messages},
     interrupt::Interrupt,
     place::Place,
-    progress::{Progress, counted},
-    source::{Prepared, Source},
+    progress::{Progress, robot_count},
+    source::Source,
     terminal,
 };
 
@@ -28,11 +28,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         Failure::usage("the format of standard input is unknown; add --format csv, json or ndjson")
     })?;
     let interrupt = Interrupt::register()?;
-    let source = Source {
-        args,
-        place: &place,
-        format,
-    };
+    let source = Source::new(args, &place, format, &interrupt, context)?;
+    let plan = source.plan(context)?;
     let mut import = Import {
         args,
         place: &place,
@@ -40,28 +37,20 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         summary: ImportCounts::default(),
         position: Position::Line(0),
         stop: None,
-        is_planned: true,
+        is_planned: plan.is_some(),
         has_name_conflict: false,
         definition: Arc::clone(Definition::built_in()),
     };
-    let prepared = match source.prepare(&interrupt, context)? {
-        Ok(prepared) => prepared,
-        Err(plan) => {
-            import.summary = plan.counts;
-            import.definition = plan.definition;
-            return import.finish(context.output);
-        }
-    };
-    let Prepared {
-        catalogue,
-        mut records,
-        progress,
-        options,
-        plan,
-    } = prepared;
-    import.progress = Some(progress);
+    if let Some(plan) = plan.as_ref().filter(|_| args.dry_run) {
+        import.summary = plan.counts;
+        import.definition = Arc::clone(&plan.definition);
+        return import.finish(context.output);
+    }
+    let prepared = source.begin(plan.as_ref(), context)?;
+    let (catalogue, mut records, options) =
+        (prepared.catalogue, prepared.records, prepared.options);
+    import.progress = Some(prepared.progress);
     import.definition = catalogue.definition();
-    import.is_planned = plan.is_some();
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
@@ -152,26 +141,50 @@ impl Import<'_> {
         }
     }
 
+    /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
+    fn sentence(&self) -> String {
+        let ImportCounts {
+            replaced,
+            unchanged,
+            skipped,
+            failed,
+            ..
+        } = self.summary;
+        let is_planned = self.args.dry_run;
+        let added = if is_planned { "Would add" } else { "Added" };
+        let mut sentence = format!("{added} {}", robot_count(self.summary.added));
+        for (done, planned, count) in [
+            ("changed", "change", replaced),
+            ("left unchanged", "leave unchanged", unchanged),
+            ("skipped", "skip", skipped),
+            ("failed", "fail", failed),
+        ] {
+            if count > 0 {
+                let verb = if is_planned { planned } else { done };
+                sentence += &format!(", {verb} {}", HumanCount(count));
+            }
+        }
+        if is_planned || self.args.atomic && failed > 0 {
+            sentence += "; nothing was stored";
+        }
+        self.definition.worded(&(sentence + "."))
+    }
+
     /// Reports how far an interrupted import got, and how to continue.
     fn interrupted(self, interrupt: &Interrupt) -> Failure {
         let (position, again) = (self.position, self.again());
-        let sentence = sentence(&self.summary, self.args, &self.definition);
+        let sentence = self.sentence();
         drop(self.progress);
         interrupt.stopped(&format!(" at {position}. {sentence} To continue, {again}."))
     }
 
     /// Prints the summary.
     fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
-        let (is_unknown, again) = (self.is_unknown(), self.again());
+        let (is_unknown, again, sentence) = (self.is_unknown(), self.again(), self.sentence());
         drop(self.progress);
         let mut failures = Vec::new();
         if !is_unknown {
-            let printed = writeln!(
-                output,
-                "{}",
-                sentence(&self.summary, self.args, &self.definition)
-            )
-            .and_then(|()| output.flush());
+            let printed = writeln!(output, "{sentence}").and_then(|()| output.flush());
             failures.extend(printed.err().map(Failure::change_not_shown));
         }
         // An atomic import has not stopped at a record.
@@ -197,26 +210,4 @@ impl Import<'_> {
         }
         Failure::combine(failures)
     }
-}
-
-/// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
-fn sentence(summary: &ImportCounts, args: &ImportArgs, definition: &Definition) -> String {
-    let others = [
-        ("changed", "change", summary.replaced),
-        ("left unchanged", "leave unchanged", summary.unchanged),
-        ("skipped", "skip", summary.skipped),
-        ("failed", "fail", summary.failed),
-    ];
-    let added = if args.dry_run { "Would add" } else { "Added" };
-    let mut sentence = format!("{added} {}", counted(definition, summary.added));
-    for (done, planned, count) in others.into_iter().filter(|(.., count)| *count > 0) {
-        let verb = if args.dry_run { planned } else { done };
-        // Writing to a string cannot fail.
-        let _ = write!(sentence, ", {verb} {}", HumanCount(count));
-    }
-    if args.dry_run || args.atomic && summary.failed > 0 {
-        sentence.push_str("; nothing was stored");
-    }
-    sentence.push('.');
-    sentence
 }
