@@ -27,17 +27,18 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Opens the catalogue, and creates it if it does not exist.
     pub(crate) fn open(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
-        let catalogue = self.options.open(&self.database)?;
-        self.definition.get_or_init(|| catalogue.definition());
-        Ok(catalogue)
+        self.open_with(self.options)
     }
 
     /// Opens the catalogue if it exists.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
-        let options = OpenOptions {
+        self.open_with(OpenOptions {
             must_exist: true,
             ..self.options
-        };
+        })
+    }
+
+    fn open_with(&self, options: OpenOptions) -> Result<Arc<dyn Catalogue>, OpenError> {
         let catalogue = options.open(&self.database)?;
         self.definition.get_or_init(|| catalogue.definition());
         Ok(catalogue)
@@ -46,22 +47,19 @@ impl Context<'_> {
     /// Reads the definition of a catalogue file, for a command that does not open it otherwise.
     pub(crate) fn read_definition(&self) {
         if self.definition.get().is_none() && self.database.starts_with("sqlite:") {
-            let options = OpenOptions {
+            // Without it, the messages have the word robots.
+            let _ = self.open_with(OpenOptions {
                 must_exist: true,
                 preparation: Preparation::Keep,
                 ..self.options
-            };
-            let catalogue = options.open(&self.database).ok();
-            catalogue.and_then(|catalogue| self.definition.set(catalogue.definition()).ok());
+            });
         }
     }
 
     /// A text for people, with what the owner of the catalogue calls the robots, if it is known.
     pub(crate) fn worded(&self, text: &str) -> String {
-        match self.definition.get() {
-            Some(definition) => definition.worded(text),
-            None => text.to_owned(),
-        }
+        let definition = self.definition.get();
+        definition.map_or_else(|| text.to_owned(), |definition| definition.worded(text))
     }
 
     /// Opens the catalogue, unless it does not exist.

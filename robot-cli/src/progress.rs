@@ -5,9 +5,6 @@
 use std::{io::Read, time::Duration};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use robot_core::Definition;
-
-use crate::printable::printable;
 
 /// A progress bar, which is cleared when dropped.
 pub(crate) struct Progress {
@@ -70,20 +67,12 @@ impl Drop for Progress {
     }
 }
 
-/// A number of robots for messages about a whole database: `1 robot`, `1,234 robots`.
+/// A number of robots for messages: `1 robot`, `1,234 robots`.
 pub(crate) fn robot_count(count: impl TryInto<u64>) -> String {
-    counted(Definition::built_in(), count)
-}
-
-/// A number of robots, as their owner calls them: `1 vase`, `1,234 vases`.
-pub(crate) fn counted(definition: &Definition, count: impl TryInto<u64>) -> String {
-    let count = count.try_into().unwrap_or(u64::MAX);
-    let noun = if count == 1 {
-        definition.one()
-    } else {
-        definition.many()
-    };
-    format!("{} {}", HumanCount(count), printable(noun))
+    match count.try_into().unwrap_or(u64::MAX) {
+        1 => "1 robot".to_owned(),
+        count => format!("{} robots", HumanCount(count)),
+    }
 }
 
 #[cfg(test)]
@@ -94,7 +83,6 @@ mod tests {
     fn robot_count_has_plural_and_separators() {
         assert_eq!(robot_count(0_u64), "0 robots");
         assert_eq!(robot_count(1_u64), "1 robot");
-        let vases = r#"{"noun": {"one": "vase", "many": "vases"}}"#.parse().unwrap();
-        assert_eq!(counted(&vases, 1_234_567_u64), "1,234,567 vases");
+        assert_eq!(robot_count(1_234_567_u64), "1,234,567 robots");
     }
 }

@@ -15,7 +15,7 @@ use robot_core::{
 use crate::{
     failure::Failure,
     fields::{Columns, IdArgument},
-    progress::counted,
+    progress::robot_count,
     selection::NO_MATCH,
     table::Table,
     terminal::{ConfirmationArgs, Screen},
@@ -122,7 +122,8 @@ impl<'a> Targets<'a> {
         change: impl Fn(RobotId, Option<Revision>) -> Change,
     ) -> Result<(Vec<RobotId>, Vec<Failure>), Failure> {
         if self.robots.len() > 1 {
-            let count = counted(&self.catalogue.definition(), self.robots.len());
+            let definition = self.catalogue.definition();
+            let count = definition.worded(&robot_count(self.robots.len()));
             let question = format!("{verb} these {count}?");
             confirmation.confirm(&format!("{action} {count}"), || self.show(), &question)?;
         }
@@ -137,7 +138,7 @@ impl<'a> Targets<'a> {
                     if !changed.is_empty() {
                         failures.push(Failure::new(format_args!(
                             "{} were changed before that; run the command again for the others",
-                            counted(&self.catalogue.definition(), changed.len())
+                            robot_count(changed.len())
                         )));
                     } else if is_late && self.robots.len() > 1 {
                         failures.push(Failure::new(

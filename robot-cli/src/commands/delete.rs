@@ -1,14 +1,13 @@
 //! `delete`: robots by their ids, names or other values.
 
 use clap::Args;
-use robot_core::{Catalogue, Change};
+use robot_core::Change;
 
 use crate::{
     context::{Context, Format},
     failure::Failure,
     fields::{IdArgument, parse_id},
-    printable::printable,
-    progress::counted,
+    progress::robot_count,
     selection::TextFilterArgs,
     targets::{Targets, check_choice},
     terminal::ConfirmationArgs,
@@ -40,7 +39,6 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let is_filtered = !args.filter.is_empty();
     check_choice(is_named, is_filtered)?;
     let catalogue = context.open_existing()?;
-    let definition = catalogue.definition();
     let filter = args.filter.filter(&*catalogue)?;
     let filter = is_filtered.then_some(filter);
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
@@ -48,14 +46,13 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
     if context.print_format() == Format::Table {
         let lines = if is_named || deleted.is_empty() {
-            let lines = deleted
-                .iter()
-                .map(|id| format!("Deleted {} {id}.\n", printable(definition.one())));
-            lines.collect::<Vec<_>>().concat()
+            let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
+            lines.collect()
         } else {
-            format!("Deleted {}.\n", counted(&definition, deleted.len()))
+            format!("Deleted {}.\n", robot_count(deleted.len()))
         };
-        failures.extend(context.print(&lines, Failure::change_not_shown).err());
+        let printed = context.print(&context.worded(&lines), Failure::change_not_shown);
+        failures.extend(printed.err());
     }
     Failure::combine(failures)
 }

@@ -14,7 +14,7 @@ use crate::{
     fields::Columns,
     interrupt::Interrupt,
     place::Place,
-    progress::{Progress, counted},
+    progress::{Progress, robot_count},
     selection::{OrderArgs, TextFilterArgs},
 };
 use clap::Args;
@@ -96,7 +96,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         }
         Place::File(path) => to_file(export, path, &place, &context.files())?,
     };
-    let text = format!("Exported {} to {place}.\n", counted(&definition, count));
+    let count = context.worded(&robot_count(count));
+    let text = format!("Exported {count} to {place}.\n");
     context.print(&text, Failure::change_not_shown)
 }
 

@@ -2,7 +2,10 @@
 //!
 //! A client sends the token. The configuration of the server contains only its hash.
 
-use clap::{Subcommand, builder::PossibleValuesParser};
+use clap::{
+    Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use robot_core::http::{AccessToken, Permission, TokenName};
 
 use crate::{context::Context, failure::Failure};
@@ -23,8 +26,9 @@ pub(crate) enum TokenCommand {
         #[arg(
             hide_possible_values = true,
             value_parser = PossibleValuesParser::new(Permission::ALL.map(Permission::name))
+                .map(|name| Permission::ALL.into_iter().find(|one| one.name() == name).unwrap_or(Permission::Read))
         )]
-        permission: String,
+        permission: Permission,
         /// Name in logs and in the configuration: 1 to 32 characters of a-z, 0-9, '-', '_', '.'
         #[arg(long)]
         name: Option<TokenName>,
@@ -38,9 +42,6 @@ const PREFIX: &str = "robots_";
 pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), Failure> {
     let TokenCommand::New { permission, name } = command;
     let text = random_token()?;
-    let mut permissions = Permission::ALL.into_iter();
-    let permission = permissions.find(|one| one.name() == permission);
-    let permission = permission.unwrap_or(Permission::Read);
     let mut token = AccessToken::of(&text, permission);
     if let Some(name) = name {
         token = token.named(name);

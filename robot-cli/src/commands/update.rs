@@ -9,7 +9,7 @@ use crate::{
     context::Context,
     failure::Failure,
     fields::{Columns, IdArgument, Values, parse_id},
-    progress::counted,
+    progress::robot_count,
     selection::ConditionArgs,
     targets::{Targets, check_choice},
     terminal::ConfirmationArgs,
@@ -79,7 +79,7 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     // Each failure has to say that the change is stored.
     let failure = Failure::change_not_shown;
     let [id] = *changed else {
-        let text = format!("Changed {}.", counted(&definition, changed.len()));
+        let text = format!("Changed {}.", robot_count(changed.len()));
         return context.print_result(&text, &[("robots", changed.len().into())], failure);
     };
     let robot = catalogue
