@@ -1,26 +1,27 @@
 //! The description of the API: `document.json`, completed for one service.
 //!
-//! The document describes all operations of `/api` and `/v1`, and the replies of behaviour B that differ
-//! (`x-older-responses`). Added to it are the headers that every reply has, what follows from the definition, and
-//! the settings of the service (APIs and behaviour). The address of the service is relative to that of the document.
+//! The document has each operation and response as it is at `/v1`, with what `/api` has instead (`contract`), and behaviour
+//! B of it (`older`). It names parameters, headers and responses, which become references, and has what operations have in
+//! common (`common`). `HEAD`, `OPTIONS`, paths, permissions and parameters of the query follow from the table of routes
+//! (`operations`), and some schemas and parameters from the definition (`schemas`). The address of the service is relative
+//! to that of the document.
 
+mod operations;
+mod responses;
 mod schemas;
 
-use std::{
-    slice,
-    sync::{Arc, PoisonError},
-};
+use std::sync::{Arc, PoisonError};
 
 use ::http::{
     HeaderValue,
     header::{CACHE_CONTROL, CONTENT_TYPE},
 };
-use serde_json::{Map, Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
+use self::responses::Responses;
 use super::{
-    accept,
-    behaviour::Behaviour,
-    render, response,
+    accept, render, response,
     response::Started,
     route::{Call, Routes},
     settings::{ApiSettings, Apis},
@@ -29,17 +30,6 @@ use super::{
 use crate::{catalogue::Pending, model::Definition};
 
 const DOCUMENT: &str = include_str!("document.json");
-
-/// The headers of every reply.
-const COMMON_HEADERS: [&str; 7] = [
-    "Vary",
-    "X-Content-Type-Options",
-    "Content-Security-Policy",
-    "X-Request-Id",
-    "Preference-Applied",
-    "Access-Control-Allow-Origin",
-    "Access-Control-Expose-Headers",
-];
 
 /// `GET /openapi.json`. Clients that may not read get that of the built-in definition.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
@@ -70,61 +60,57 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     Ok(Pending::ready(Ok(response)))
 }
 
+/// The document, in the order in which it is served.
+#[derive(Serialize)]
+struct Document {
+    openapi: Value,
+    info: Value,
+    servers: Value,
+    security: Value,
+    #[serde(serialize_with = "as_map")]
+    paths: Vec<(&'static str, Value)>,
+    components: Value,
+}
+
+fn as_map<S: Serializer>(paths: &[(&str, Value)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(paths.iter().map(|(path, item)| (path, item)))
+}
+
 /// The document for these routes.
-fn describe(routes: Routes, definition: &Definition, settings: &ApiSettings) -> Value {
+fn describe(routes: Routes, definition: &Definition, settings: &ApiSettings) -> Document {
     // A test parses the constant.
-    let mut document: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
-    describe_service(&mut document, settings);
-    let components = &mut document["components"];
+    let mut file: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
+    let mut components = file["components"].clone();
     schemas::add_fields(&mut components["schemas"], definition);
     schemas::complete_parameters(&mut components["parameters"], definition);
-    for reply in members(&mut components["responses"]) {
-        for name in COMMON_HEADERS {
-            reply["headers"][name] = json!({ "$ref": format!("#/components/headers/{name}") });
-        }
-    }
-    let mut all = document["paths"].take();
-    let parameters = &document["components"]["parameters"];
-    let mut paths = Map::new();
-    for route in routes.into_iter().flatten() {
-        // With `/v1` alone, this document is described as the rest is.
-        let of_v1 = format!("/v1{}", route.path);
-        let is_of_v1 = settings.apis == Apis::V1 && all.get(&of_v1).is_some();
-        let mut path = all[if is_of_v1 { &of_v1 } else { route.path }].take();
-        for operation in members(&mut path).filter_map(Value::as_object_mut) {
-            let older = operation.remove("x-older-responses");
-            if let (Behaviour::B, Some(older)) = (settings.behaviour, older) {
-                operation.insert("responses".to_owned(), older);
-            }
-            if let Some(Value::Array(sent)) = operation.get_mut("parameters") {
-                *sent = write_out(sent, parameters);
-            }
-        }
-        paths.insert(route.path.to_owned(), path);
-    }
-    document["paths"] = paths.into();
+    let mut responses = Responses {
+        file: &file,
+        has_origins: !settings.origins.is_empty(),
+        components: Value::default(),
+    };
+    let routes = routes.into_iter().flatten();
+    let paths = routes.map(|route| {
+        let behaviour = settings.behaviour_of(route.path);
+        let item = operations::describe(route, behaviour, definition, &mut responses);
+        (route.path, item)
+    });
+    let paths = paths.collect();
+    components["responses"] = responses.components;
+    describe_service(&mut file["info"], settings);
+    let mut document = Document {
+        openapi: file["openapi"].take(),
+        info: file["info"].take(),
+        servers: file["servers"].take(),
+        security: file["security"].take(),
+        paths,
+        components,
+    };
     remove_unused(&mut document);
     document
 }
 
-/// The parameters to which these references refer, because generators of clients name types by them. The
-/// component `conditions` is many parameters.
-fn write_out(references: &[Value], parameters: &Value) -> Vec<Value> {
-    let named = references.iter().map(|reference| {
-        let path = reference["$ref"].as_str().unwrap_or_default();
-        &parameters[path.rsplit('/').next().unwrap_or_default()]
-    });
-    let named = named.flat_map(|named| match named {
-        Value::Array(conditions) => conditions.as_slice(),
-        parameter => slice::from_ref(parameter),
-    });
-    named.cloned().collect()
-}
-
 /// Completes what concerns the service as a whole.
-fn describe_service(document: &mut Value, settings: &ApiSettings) {
-    let apis = settings.apis;
-    let info = &mut document["info"];
+fn describe_service(info: &mut Value, settings: &ApiSettings) {
     info["version"] = env!("CARGO_PKG_VERSION").into();
     let text = |api: &str| info["description"][api].as_str().unwrap_or_default();
     let contract = format!(
@@ -132,7 +118,7 @@ fn describe_service(document: &mut Value, settings: &ApiSettings) {
         text("contract"),
         settings.behaviour
     );
-    let of_apis = match apis {
+    let of_apis = match settings.apis {
         Apis::Both => format!("{}\n\n{contract}", text("v1")),
         Apis::Contract => contract,
         Apis::V1 => text("v1").to_owned(),
@@ -141,18 +127,14 @@ fn describe_service(document: &mut Value, settings: &ApiSettings) {
 }
 
 /// Removes components to which nothing refers.
-fn remove_unused(document: &mut Value) {
-    // Paths refer to replies, and these to headers and schemas, which refer to other schemas.
-    for kind in ["responses", "headers", "parameters", "schemas", "schemas"] {
-        let text = document.to_string();
-        if let Value::Object(components) = &mut document["components"][kind] {
+fn remove_unused(document: &mut Document) {
+    // Paths and responses refer to these, and schemas to other schemas.
+    for kind in ["headers", "parameters", "schemas", "schemas"] {
+        let text = serde_json::to_string(document).unwrap_or_default();
+        if let Value::Object(components) = &mut document.components[kind] {
             components.retain(|name, _| text.contains(&format!("/{kind}/{name}\"")));
         }
     }
-}
-
-fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
-    object.as_object_mut().into_iter().flat_map(Map::values_mut)
 }
 
 #[cfg(test)]
@@ -163,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        http::{Api, ApiSettings, routes},
+        http::{Api, Behaviour, routes},
         memory::MemoryCatalogue,
     };
 
@@ -223,23 +205,20 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_those_of_the_routes() {
-        let document = document(Behaviour::A, "");
-        let paths = document["paths"].as_object().unwrap();
+    fn file_has_the_operations_of_the_routes() {
+        let file: Value = serde_json::from_str(DOCUMENT).unwrap();
+        let paths = file["paths"].as_object().unwrap();
         let described = paths.iter().flat_map(|(path, operations)| {
-            let names = operations.as_object().unwrap().keys();
-            names.map(move |name| format!("{path} {}", name.to_ascii_uppercase()))
+            let methods = operations.as_object().unwrap().keys();
+            let methods = methods.filter(|method| *method != "options");
+            methods.map(move |method| format!("{path} {}", method.to_ascii_uppercase()))
         });
-        let routes = routes::of(Apis::Both)
-            .into_iter()
-            .flatten()
-            .flat_map(|route| {
-                let allowed = route.allow() + ", PARAMETERS";
-                let names: Vec<_> = allowed.split(", ").map(str::to_owned).collect();
-                names
-                    .into_iter()
-                    .map(move |name| format!("{} {name}", route.path))
-            });
+        let routes = routes::of(Apis::Both).into_iter().flatten();
+        let routes = routes.flat_map(|route| {
+            let path = operations::path_in_file(route.path);
+            let methods = route.methods.iter();
+            methods.map(move |operation| format!("{path} {}", operation.method))
+        });
         assert_eq!(
             described.collect::<BTreeSet<_>>(),
             routes.collect::<BTreeSet<_>>()
@@ -247,24 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn operations_have_parameters_and_permissions_of_their_routes() {
-        let document = document(Behaviour::A, "");
-        for route in routes::of(Apis::Both).into_iter().flatten() {
-            for operation in route.methods {
-                let method = operation.method.to_ascii_lowercase();
-                let described = &document["paths"][route.path][method];
-                let parameters = described["parameters"].as_array().into_iter().flatten();
-                let parameters = parameters.filter(|parameter| parameter["in"] == "query");
-                let parameters: BTreeSet<_> = parameters
-                    .filter_map(|parameter| parameter["name"].as_str())
-                    .collect();
-                let all = operation.parameters.all(Definition::built_in());
-                let known: BTreeSet<_> = all.map(|(name, _)| name).collect();
-                assert_eq!(parameters, known, "{} {}", operation.method, route.path);
-                let is_secured = described["security"] == json!([{}, { "token": [] }]);
-                assert_eq!(is_secured, operation.needs.is_some(), "{}", route.path);
-            }
-        }
+    fn v1_is_first_in_a_small_document() {
+        let (definition, settings) = (Definition::built_in(), ApiSettings::default());
+        let document = describe(routes::of(Apis::Both), definition, &settings);
+        let text = serde_json::to_string(&document).unwrap();
+        assert!(text.find("\"/v1/") < text.find("\"/api/"));
+        assert!(text.len() <= 120 * 1024, "{}", text.len());
     }
 
     #[test]

@@ -56,15 +56,19 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
     let sorts = Sort::all(definition).map(|sort| sort.to_string().into());
     parameters["sort"]["schema"]["enum"] = Json::Array(sorts.collect());
     parameters["by"]["schema"]["enum"] = definition.countable().map(Field::name).collect();
-    let described = conditions(definition).map(|condition| {
-        json!({
+    for condition in conditions(definition) {
+        parameters[component_of(condition)] = json!({
             "name": condition.name(),
             "in": "query",
             "description": format!("{}.", condition.description()),
             "schema": values(condition),
-        })
-    });
-    parameters["conditions"] = described.collect();
+        });
+    }
+}
+
+/// The name of the component for a condition: a field may have the name of a parameter of imports.
+pub(super) fn component_of(condition: Condition) -> String {
+    format!("condition-{}", condition.name())
 }
 
 /// The values of a condition.
