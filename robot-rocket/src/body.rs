@@ -1,6 +1,10 @@
-//! Bodies of requests, read from the connection or from Rocket.
+//! Bodies of requests, read from the connection or from Rocket, and of responses.
 
-use std::{mem, pin::pin, time::Instant};
+use std::{
+    io, mem,
+    pin::{Pin, pin},
+    time::{Duration, Instant},
+};
 
 use bytes::Bytes;
 use futures_util::{
@@ -16,6 +20,16 @@ use crate::import_client::ImportClient;
 /// Size from which a piece of a streamed body is passed on, in bytes. Lower, and an import switches threads
 /// more often; higher, and each import uses more memory.
 const PIECE: usize = 32 * 1024;
+
+/// A body that is read while the client reads it.
+pub(crate) type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
+
+/// The content of a response.
+pub(crate) enum Content {
+    Whole(Bytes),
+    /// With the size, if it is known.
+    Streamed(Pieces, Option<usize>),
+}
 
 /// The body of a request.
 pub(crate) struct RequestBody<'a> {
@@ -52,16 +66,23 @@ impl<'a> RequestBody<'a> {
         end.map(|()| None)
     }
 
-    /// Reads the whole body, if it is no longer than the limit.
-    pub(crate) async fn read_whole(&mut self, limit: usize) -> Result<Vec<u8>, BodyError> {
-        let mut bytes = Vec::new();
-        while let Some(piece) = self.next().await? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() > limit {
-                return Err(BodyError::TooLarge);
+    /// Reads the whole body, if it is no longer than the limit, and arrives within this time.
+    pub(crate) async fn read_whole(
+        &mut self,
+        limit: usize,
+        time_limit: Duration,
+    ) -> Result<Vec<u8>, BodyError> {
+        let read = timeout(time_limit, async {
+            let mut bytes = Vec::new();
+            while let Some(piece) = self.next().await? {
+                bytes.extend_from_slice(&piece);
+                if bytes.len() > limit {
+                    return Err(BodyError::TooLarge);
+                }
             }
-        }
-        Ok(bytes)
+            Ok(bytes)
+        });
+        read.await.unwrap_or(Err(BodyError::TooSlow))
     }
 
     /// The next piece, with what has arrived after it; empty at the end of the body. Copied, because hyper

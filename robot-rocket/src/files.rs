@@ -18,22 +18,19 @@ use rocket::{
 
 use crate::{
     mounted::{Catalogues, Mounted},
-    rank, routes,
+    routes, routing,
 };
-
-/// Before the routes of the catalogue, after those of applications.
-const RANK: isize = 2000;
 
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
 pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {
     // A file is served only if its canonical path is below that of the folder. This fails only if
     // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let rank = rank(RANK, &mounted.base);
+    let rank = routing::files_rank(&mounted.base);
     let api = mounted.api.clone();
     let files = Files { folder, api };
     [Method::Get, Method::Head]
-        .map(|method| routes::bodyless(rank, method, "/<path..>", files.clone()))
+        .map(|method| Route::ranked(rank, method, "/<path..>", files.clone()))
         .into()
 }
 

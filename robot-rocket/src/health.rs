@@ -12,7 +12,7 @@ use ::metrics::gauge;
 use futures_util::FutureExt;
 use robot_core::{Catalogue, Pending, RobotId};
 use rocket::{
-    Build, Data, Request, Response, Rocket,
+    Build, Data, Request, Response, Rocket, Route,
     fairing::AdHoc,
     http::{Method, Status},
     route::{Handler, Outcome},
@@ -23,10 +23,7 @@ use rocket::{
     },
 };
 
-use crate::{metrics, routes};
-
-/// Before static files, which must not replace the checks, and after the routes of applications.
-const RANK: isize = 1500;
+use crate::{metrics, routes, routing};
 
 /// How long a read of the store may take. With the rest of the request, the answer takes less than a
 /// second, the default time limit of Kubernetes.
@@ -64,7 +61,8 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
     let rocket = rocket.attach(periodic_checks(&readiness));
     let checks = [("/livez", None), ("/readyz", Some(readiness))];
     let routes = checks.into_iter().flat_map(|(path, readiness)| {
-        routes::METHODS.map(|method| routes::bodyless(RANK, method, path, Check(readiness.clone())))
+        routes::METHODS
+            .map(|method| Route::ranked(routing::HEALTH, method, path, Check(readiness.clone())))
     });
     rocket.mount("/", routes.collect::<Vec<_>>())
 }

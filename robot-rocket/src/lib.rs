@@ -30,6 +30,7 @@ mod page;
 mod permits;
 mod rare_warning;
 mod routes;
+mod routing;
 mod runtime;
 mod serve;
 mod settings;
@@ -109,11 +110,4 @@ pub fn mount(
         Some(folder) => rocket.mount(base, files::routes(&mounted, folder)),
         None => rocket,
     }
-}
-
-/// The rank of routes that match every path under a base: lower for a deeper base, so that a catalogue
-/// can be mounted below another.
-fn rank(rank: isize, base: &str) -> isize {
-    let depth = base.matches('/').count();
-    rank - isize::try_from(depth).unwrap_or(0)
 }

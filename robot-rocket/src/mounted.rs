@@ -1,26 +1,30 @@
-//! The catalogues that are mounted in an application.
+//! The catalogues that are mounted in an application, and their answers to requests.
 
 use std::{
     cmp::Reverse,
     iter,
+    panic::AssertUnwindSafe,
     pin::pin,
     sync::{Arc, PoisonError, RwLock},
 };
 
-use futures_util::future::{Either, select};
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
+use hyper::{Response, http::request::Parts};
 use robot_core::{
     StoreFiles,
-    http::{Api, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, Response},
+    http::{self, Api, BODY_LIMIT, Body, BodyMode, Exchange, Failure, RequestId},
 };
-use rocket::{
-    Build, Rocket,
-    tokio::{sync::mpsc, time::timeout},
-};
+use rocket::{Build, Rocket, tokio::sync::mpsc};
 
 use crate::{
-    body::RequestBody,
+    body::{Content, RequestBody},
     import_client::ImportClient,
-    permits::{BlockingPermits, Work},
+    metrics::Labels,
+    page,
+    permits::BlockingPermits,
 };
 
 /// Number of pieces of a streamed body that are buffered. Only one, and the network and the database do
@@ -44,29 +48,50 @@ impl Mounted {
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 
-    /// Answers a request. Reads as much of its body as the answer depends on.
-    pub(crate) async fn answer(&self, exchange: &Exchange, body: &mut RequestBody<'_>) -> Response {
-        let body = match exchange.body_mode() {
-            BodyMode::Streamed => {
-                let response = self.answer_streamed(exchange, body).await;
-                return response.unwrap_or_else(|failure| exchange.reject(failure));
+    /// Answers a request, by the page or the API. Reads as much of its body as the answer depends on. The id and the
+    /// labels of the request are passed on before.
+    pub(crate) async fn answer(
+        &self,
+        head: Parts,
+        body: &mut RequestBody<'_>,
+        identify: impl FnOnce(RequestId, Labels),
+    ) -> Response<Content> {
+        if let Some((route, response)) = page::answer(&self.base, &self.api, &head) {
+            identify(RequestId::of(&head.headers), Labels::of_route(route));
+            return response.map(Content::Whole);
+        }
+        let exchange = self.api.receive(head);
+        identify(exchange.request_id().clone(), Labels::of(&exchange));
+        let answer = AssertUnwindSafe(self.answer_exchange(&exchange, body)).catch_unwind();
+        let response = answer.await.unwrap_or(Err(Failure::Internal));
+        let response = response.unwrap_or_else(|failure| exchange.reject(failure));
+        self.content(response, exchange.request_id())
+    }
+
+    /// The response with the content that frontends send. A streamed one is read from the store on blocking threads.
+    pub(crate) fn content(&self, response: http::Response, id: &RequestId) -> Response<Content> {
+        response.map(|body| match body {
+            Body::Whole(bytes) => Content::Whole(bytes.into()),
+            Body::Streamed(chunks) => {
+                Content::Streamed(Box::pin(self.permits.pieces(chunks, id.clone())), None)
             }
-            BodyMode::Whole => timeout(exchange.body_deadline(), body.read_whole(BODY_LIMIT))
-                .await
-                .unwrap_or(Err(BodyError::TooSlow)),
+        })
+    }
+
+    async fn answer_exchange(
+        &self,
+        exchange: &Exchange,
+        body: &mut RequestBody<'_>,
+    ) -> Result<http::Response, Failure> {
+        let body = match exchange.body_mode() {
+            BodyMode::Streamed => return self.answer_streamed(exchange, body).await,
+            BodyMode::Whole => body.read_whole(BODY_LIMIT, exchange.body_deadline()).await,
             BodyMode::None => Ok(Vec::new()),
         };
-        let kind = if exchange.is_costly() {
-            Work::Costly
-        } else {
-            Work::Usual
-        };
-        let id = exchange.request_id().as_str();
         let pending = exchange.answer(body);
-        let response = pending.resolve(|work| self.permits.run(kind, id, work));
-        response
+        pending
+            .resolve(|work| self.permits.run(exchange, work))
             .await
-            .unwrap_or_else(|failure| exchange.reject(failure))
     }
 
     /// Reads the body while the request is answered.
@@ -74,12 +99,11 @@ impl Mounted {
         &self,
         exchange: &Exchange,
         body: &mut RequestBody<'_>,
-    ) -> Result<Response, Failure> {
+    ) -> Result<http::Response, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
-        let id = exchange.request_id().as_str();
         let client = Arc::<ImportClient>::default();
-        let answering = pending.resolve(|work| self.permits.run_import(&client, id, work));
+        let answering = pending.resolve(|work| self.permits.run_import(&client, exchange, work));
         let answering = pin!(answering);
         // If the sender is dropped without an end mark, the body is incomplete.
         let sending = pin!(body.send_pieces(exchange.body_timer(), sender, &client));

@@ -20,7 +20,7 @@ use robot_core::{
 };
 use serde_json::json;
 
-use crate::{mounted::Mounted, serve::refusal};
+use crate::serve::refusal;
 
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
     HeaderName::from_static("cross-origin-resource-policy");
@@ -69,16 +69,20 @@ fn definition(api: &Api) -> String {
 
 /// The route of a request for the page, and its response. `None` for other paths, and for hosts that the catalogue does
 /// not accept.
-pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, Response<Bytes>)> {
-    let path = head.uri.path().strip_prefix(&*mounted.base)?;
+pub(crate) fn answer(
+    base: &str,
+    api: &Api,
+    head: &Parts,
+) -> Option<(&'static str, Response<Bytes>)> {
+    let path = head.uri.path().strip_prefix(base)?;
     let file = FILES.iter().find(|(name, _)| *name == path);
     let (route, file) = match file {
         Some((name, content)) => (*name, Some(Bytes::from_static(content.as_bytes()))),
-        None if path == DEFINITION => (DEFINITION, Some(definition(&mounted.api).into())),
-        None if path.is_empty() && !mounted.base.is_empty() => ("/", None),
+        None if path == DEFINITION => (DEFINITION, Some(definition(api).into())),
+        None if path.is_empty() && !base.is_empty() => ("/", None),
         None => return None,
     };
-    if !mounted.api.host_allowed(&head.headers) {
+    if !api.host_allowed(&head.headers) {
         return None;
     }
     let response = match (&head.method, file) {

@@ -6,7 +6,7 @@ use ::metrics::{counter, gauge};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use robot_core::{
-    http::{Chunks, Failure, RequestId},
+    http::{Chunks, Exchange, Failure, RequestId},
     metrics::Counted,
 };
 use rocket::{
@@ -33,19 +33,10 @@ pub(crate) struct BlockingPermits {
     all: Arc<Semaphore>,
     imports: Arc<Semaphore>,
     import_clients: Arc<ImportClients>,
+    /// For half of the cores: costly work takes one, and may not delay other requests.
     costly: Arc<Semaphore>,
     /// For responses that have started, on further threads.
     started: Arc<Semaphore>,
-}
-
-/// The work of a request on a blocking thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Work {
-    /// Ends within seconds.
-    Usual,
-    /// Reads the whole catalogue, and takes a core while it does. Half of the cores, at most, do such work, so that
-    /// it does not delay other requests.
-    Costly,
 }
 
 /// The number of blocking threads for each import, whose thread may wait for a client. With a smaller number,
@@ -90,18 +81,15 @@ impl BlockingPermits {
     /// The work runs to its end and keeps its permits, even if this future is dropped.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        kind: Work,
-        request_id: &str,
+        exchange: &Exchange,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let of_kind = match kind {
-            Work::Usual => None,
-            Work::Costly => {
-                let permit = timeout(COSTLY_TIMEOUT, Arc::clone(&self.costly).acquire_owned());
-                Some(permit.await.map_err(|_| rejected("costly"))?)
-            }
-        };
-        self.run_with(of_kind, request_id, work).await
+        let mut costly = None;
+        if exchange.is_costly() {
+            let permit = timeout(COSTLY_TIMEOUT, Arc::clone(&self.costly).acquire_owned());
+            costly = Some(permit.await.map_err(|_| rejected("costly"))?);
+        }
+        self.run_with(costly, exchange, work).await
     }
 
     /// Runs an import as [`run`](Self::run). If there are too many, it waits until its thread would not wait for its
@@ -109,7 +97,7 @@ impl BlockingPermits {
     pub(crate) async fn run_import<T: Send + 'static>(
         &self,
         client: &Arc<ImportClient>,
-        request_id: &str,
+        exchange: &Exchange,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let permit = if let Ok(permit) = Arc::clone(&self.imports).try_acquire_owned() {
@@ -120,7 +108,7 @@ impl BlockingPermits {
             permit.ok().flatten().ok_or_else(|| rejected("imports"))?
         };
         self.import_clients.add(client);
-        self.run_with(permit, request_id, work).await
+        self.run_with(permit, exchange, work).await
     }
 
     async fn import_permit(&self) -> Option<OwnedSemaphorePermit> {
@@ -138,7 +126,7 @@ impl BlockingPermits {
     async fn run_with<T: Send + 'static>(
         &self,
         of_kind: impl Send + 'static,
-        request_id: &str,
+        exchange: &Exchange,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let permit = Arc::clone(&self.all).try_acquire_owned().map_err(|_| {
@@ -156,7 +144,7 @@ impl BlockingPermits {
             of_kind,
             Counted::new(gauge!("robots_blocking_threads_busy")),
         );
-        run(permits, request_id, work).await
+        run(permits, exchange.request_id(), work).await
     }
 
     /// The pieces of a streamed body, each read when the client has received the previous one.
@@ -170,7 +158,7 @@ impl BlockingPermits {
             let read = move || (chunks.next(), chunks);
             // The response has started and can no longer be rejected: it waits for one of a few further threads.
             let permit = Arc::clone(&permits.started).acquire_owned().await;
-            let read = run(permit, request_id.as_str(), read).await;
+            let read = run(permit, &request_id, read).await;
             let (piece, chunks) = read.map_err(|_| io::Error::other("the list cannot be read"))?;
             let piece = piece.transpose().map_err(io::Error::other)?;
             Ok(piece.map(|bytes| (Bytes::from(bytes), (chunks, permits, request_id))))
@@ -187,14 +175,17 @@ fn rejected(limit: &'static str) -> Failure {
 /// Runs work on a blocking thread, which holds permits until its end.
 async fn run<T: Send + 'static>(
     permits: impl Send + 'static,
-    request_id: &str,
+    request_id: &RequestId,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
     // The permits are free after the thread is: otherwise, each piece of a list could start a thread.
     let thread = spawn_blocking(move || (work(), permits));
     let outcome = thread.await.map(|(outcome, _)| outcome);
     outcome.map_err(|error| {
-        tracing::error!(request_id, "the thread of a request failed: {error}");
+        tracing::error!(
+            request_id = request_id.as_str(),
+            "the thread of a request failed: {error}"
+        );
         Failure::Internal
     })
 }
@@ -204,6 +195,7 @@ mod tests {
     use std::{iter, pin::pin, sync::mpsc};
 
     use futures_util::StreamExt;
+    use robot_core::{MemoryCatalogue, http::Api};
     use rocket::tokio;
 
     use super::*;
@@ -227,8 +219,10 @@ mod tests {
         };
         let stalled_list = list(Box::new(move || _ = ended.recv()));
         let waiting_list = list(Box::new(|| ()));
+        let (head, ()) = hyper::Request::new(()).into_parts();
+        let exchange = Api::new(Arc::new(MemoryCatalogue::new())).receive(head);
         let request = async {
-            let answer = permits.run(Work::Usual, "3", || 3).await;
+            let answer = permits.run(&exchange, || 3).await;
             drop(end);
             answer
         };

@@ -1,14 +1,16 @@
 //! Rocket routes that pass every path and method under the base to the core, and catchers that give Rocket's own
 //! errors the contract's shape.
 
-use std::io::Cursor;
+use std::io::{self, Cursor};
 
+use bytes::Bytes;
+use futures_util::stream;
 use hyper::{
     HeaderMap,
     header::{HOST, HeaderName},
     http::request::Parts,
 };
-use robot_core::http::{self, Body, Failure, IMPORT_LIMIT, RequestId};
+use robot_core::http::{Failure, IMPORT_LIMIT};
 use rocket::{
     Catcher, Data, Request, Response, Route, catcher,
     data::ByteUnit,
@@ -19,29 +21,11 @@ use rocket::{
 use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::{
-    body::RequestBody, metrics::Labels, mounted::Mounted, page, permits::BlockingPermits, rank,
+    body::{Content, RequestBody},
+    metrics::Labels,
+    mounted::Mounted,
+    routing,
 };
-
-/// After the routes of applications and the static files.
-const RANK: isize = 3000;
-
-/// The least rank of a catalogue's routes: every other route takes precedence.
-pub(crate) const FIRST_RANK: isize = RANK - 256;
-
-/// The name of routes that read no body.
-const BODYLESS: &str = "no body is read";
-
-/// A route that reads no body.
-pub(crate) fn bodyless(rank: isize, method: Method, path: &str, handler: impl Handler) -> Route {
-    let mut route = Route::ranked(rank, method, path, handler);
-    route.name = Some(BODYLESS.into());
-    route
-}
-
-/// Whether a route may read a body.
-pub(crate) fn reads_body(route: &Route) -> bool {
-    route.name.as_deref() != Some(BODYLESS)
-}
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.
 pub(crate) const METHODS: [Method; 9] = [
@@ -58,7 +42,7 @@ pub(crate) const METHODS: [Method; 9] = [
 
 /// A route for each method.
 pub(crate) fn all(mounted: &Mounted) -> Vec<Route> {
-    let rank = rank(RANK, &mounted.base);
+    let rank = routing::catalogue_rank(&mounted.base);
     let route = |method| Route::ranked(rank, method, "/<path..>", ApiHandler(mounted.clone()));
     METHODS.map(route).into()
 }
@@ -71,23 +55,25 @@ impl Handler for ApiHandler {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
         let Self(mounted) = self;
         let method = true_method(request, &mut data).await;
-        let head = head(method.as_str(), request);
-        if let Some((route, response)) = page::answer(mounted, &head) {
-            Labels::set(request, || Labels::of_route(route));
-            let response = response.map(|bytes| Body::Whole(bytes.into()));
-            return Outcome::Success(convert(response, &mounted.permits));
-        }
-        let exchange = mounted.api.receive(head);
-        Labels::set(request, || Labels::of(&exchange));
         let pieces = ReaderStream::new(data.open(ByteUnit::Byte(IMPORT_LIMIT + 1)));
         let mut body = RequestBody::new(false, pieces);
-        let response = mounted.answer(&exchange, &mut body).await;
-        Outcome::Success(convert(response, &mounted.permits))
+        let response = answer(mounted, method.as_str(), request, &mut body).await;
+        Outcome::Success(convert(response))
     }
 }
 
+async fn answer(
+    mounted: &Mounted,
+    method: &str,
+    request: &Request<'_>,
+    body: &mut RequestBody<'_>,
+) -> hyper::Response<Content> {
+    let identify = |_, labels| Labels::set(request, || labels);
+    mounted.answer(head(method, request), body, identify).await
+}
+
 /// The head of a request for the core.
-pub(crate) fn head(method: &str, request: &Request<'_>) -> Parts {
+fn head(method: &str, request: &Request<'_>) -> Parts {
     let uri = request.uri();
     let path = uri.path().as_str();
     let target = match uri.query() {
@@ -130,9 +116,9 @@ const WHOLE_PIECE: usize = 64 * 1024;
 /// that has it already.
 const NO_SNIFF: &str = "x-content-type-options";
 
-/// The response of Rocket. A streamed body is read from the store on blocking threads.
-pub(crate) fn convert(response: http::Response, permits: &BlockingPermits) -> Response<'static> {
-    let (head, body) = response.into_parts();
+/// The response of Rocket.
+fn convert(response: hyper::Response<Content>) -> Response<'static> {
+    let (head, content) = response.into_parts();
     let mut converted = Response::build();
     converted.status(Status::new(head.status.as_u16()));
     for (name, value) in &head.headers {
@@ -142,8 +128,8 @@ pub(crate) fn convert(response: http::Response, permits: &BlockingPermits) -> Re
             converted.raw_header_adjoin(name.to_string(), value.to_owned());
         }
     }
-    match body {
-        Body::Whole(bytes) => {
+    match content {
+        Content::Whole(bytes) => {
             // Rocket allocates a buffer of the maximum size. With one byte more than the body, it needs
             // no second buffer to find the end.
             let piece = WHOLE_PIECE.min(bytes.len() + 1);
@@ -151,11 +137,8 @@ pub(crate) fn convert(response: http::Response, permits: &BlockingPermits) -> Re
             // Setting a body resets this size.
             converted.max_chunk_size(piece);
         }
-        Body::Streamed(chunks) => {
-            let id = head.headers.get(RequestId::HEADER);
-            let id = id.and_then(|id| id.to_str().ok()?.parse().ok());
-            let pieces = permits.pieces(chunks, id.unwrap_or_else(RequestId::random));
-            converted.streamed_body(StreamReader::new(Box::pin(pieces)));
+        Content::Streamed(pieces, _) => {
+            converted.streamed_body(StreamReader::new(pieces));
         }
     }
     converted.finalize()
@@ -167,7 +150,7 @@ const START: usize = "_method=delete".len();
 /// The method that the client sent. With Rocket's field `_method`, any web page could make a browser
 /// delete robots by a form. A request that was not a `POST`, but has a form with this field, is
 /// treated as a `POST`, too, and is rejected.
-pub(crate) async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
+async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
     let is_form = request.content_type().is_some_and(|kind| kind.is_form());
     if !is_form || request.method() == Method::Post {
         return request.method();
@@ -196,23 +179,23 @@ struct ContractError(Mounted);
 #[rocket::async_trait]
 impl catcher::Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> catcher::Result<'r> {
-        let Self(Mounted { api, permits, .. }) = self;
-        let exchange = api.receive(head("unknown", request));
-        Labels::set(request, || Labels::of(&exchange));
+        let Self(mounted) = self;
         if status == Status::BadRequest && request.route().is_none() {
-            // Rocket does not route a request with a method that it does not know. No path takes
-            // such a method, so the answer needs no store and does not block.
-            let response = exchange.answer(Ok(Vec::new())).wait();
-            let mut converted = convert(response, permits);
+            // Rocket does not route a request with a method that it does not know.
+            let mut body = RequestBody::new(true, stream::empty::<io::Result<Bytes>>());
+            let mut converted = convert(answer(mounted, "unknown", request, &mut body).await);
             // Rocket runs no fairings for such a request.
             converted.set_raw_header(NO_SNIFF, "nosniff");
             return Ok(converted);
         }
+        let exchange = mounted.api.receive(head("unknown", request));
+        Labels::set(request, || Labels::of(&exchange));
         let failure = if status == Status::BadRequest {
             Failure::Malformed(vec!["The request cannot be understood".into()])
         } else {
             Failure::Internal
         };
-        Ok(convert(exchange.reject(failure), permits))
+        let response = mounted.content(exchange.reject(failure), exchange.request_id());
+        Ok(convert(response))
     }
 }

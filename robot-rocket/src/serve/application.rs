@@ -19,12 +19,12 @@ use rocket::{
     },
     local::asynchronous::{Client, LocalRequest, LocalResponse},
     response::stream::stream,
-    tokio::{io::AsyncReadExt, time::timeout},
+    tokio::io::AsyncReadExt,
 };
 
-use super::{record::RequestRecord, refusal, response::Content};
+use super::{record::RequestRecord, refusal};
 use crate::{
-    body::RequestBody,
+    body::{Content, RequestBody},
     metrics::{LabelSlot, Labels},
 };
 
@@ -58,14 +58,13 @@ pub(super) async fn read_body(
     body: &mut RequestBody<'_>,
     limit: usize,
 ) -> Result<Vec<u8>, Failure> {
-    let body = timeout(BODY_TIMEOUT, body.read_whole(limit)).await;
-    body.unwrap_or(Err(BodyError::TooSlow))
-        .map_err(|error| match error {
-            BodyError::TooLarge => Failure::TooMany(format!(
-                "The body has more than {limit} bytes; send a shorter one"
-            )),
-            error => Failure::Body(error),
-        })
+    let body = body.read_whole(limit, BODY_TIMEOUT).await;
+    body.map_err(|error| match error {
+        BodyError::TooLarge => Failure::TooMany(format!(
+            "The body has more than {limit} bytes; send a shorter one"
+        )),
+        error => Failure::Body(error),
+    })
 }
 
 /// The response of Rocket to a request.

@@ -21,12 +21,8 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
 use tokio_util::sync::CancellationToken;
 
-use self::{
-    accept::accept_until,
-    admission::Admission,
-    server::{Routing, Server},
-};
-use crate::SettingsError;
+use self::{accept::accept_until, admission::Admission, server::Server};
+use crate::{SettingsError, routing::Routing};
 
 pub use options::ServeOptions;
 

@@ -7,7 +7,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures_util::Stream;
 use hyper::{
     Response, StatusCode,
     body::{Body, Frame, SizeHint},
@@ -15,17 +14,7 @@ use hyper::{
 };
 
 use super::{activity::Answer, record::RequestRecord};
-
-/// A body that is read while the client reads it.
-pub(super) type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
-
-/// The content of a response.
-pub(super) enum Content {
-    /// Empty once it has been passed to hyper.
-    Whole(Bytes),
-    /// With the size, if it is known. Then hyper does not read the end after that.
-    Streamed(Pieces, Option<usize>),
-}
+use crate::body::Content;
 
 /// The response for hyper. Its body is omitted for `HEAD`, and the headers are kept.
 pub(super) fn with_body(
@@ -66,6 +55,7 @@ pub(super) fn with_body(
 
 /// The body of a response.
 pub(super) struct ResponseBody {
+    /// Empty once a whole one has been passed to hyper, which does not read the end of a streamed one whose size it knows.
     content: Content,
     record: RequestRecord,
     /// Whether hyper has a piece that it has not tried to write.
