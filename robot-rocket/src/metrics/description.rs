@@ -5,62 +5,32 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ::metrics::{counter, gauge};
 use robot_core::metrics::{Metric, MetricKind, SECONDS};
 
+/// A table of metrics: type, name and description.
+macro_rules! table {
+    ($($kind:ident $name:literal $description:literal)+) => {
+        [$(Metric::$kind($name, $description)),+]
+    };
+}
+
 /// The metrics without labels, which have values from the start.
-const METRICS: &[Metric] = &[
-    Metric::gauge("robots_http_connections", "Open connections of clients"),
-    Metric::gauge(
-        "robots_http_connections_limit",
-        "Connections of clients that may be open (max_connections)",
-    ),
-    Metric::counter(
-        "robots_http_connections_accepted_total",
-        "Connections of clients that were accepted",
-    ),
-    Metric::counter(
-        "robots_http_accept_failures_total",
-        "Attempts to accept a connection that failed, because no more files can be opened",
-    ),
-    Metric::counter(
-        "robots_http_received_bytes_total",
-        "Bytes of requests that were received, with heads, without TLS",
-    ),
-    Metric::counter(
-        "robots_http_sent_bytes_total",
-        "Bytes of responses that were sent, with heads, without TLS",
-    ),
-    Metric::gauge(
-        "robots_blocking_threads_busy",
-        "Blocking threads that requests use",
-    ),
-    Metric::gauge(
-        "robots_blocking_threads_limit",
-        "Blocking threads that requests may use (max_blocking)",
-    ),
-    Metric::gauge(
-        "robots_ready",
-        "1 if the last check could read the store, as /readyz does",
-    ),
-    Metric::counter(
-        "robots_tls_handshakes_failed_total",
-        "TLS handshakes that failed or took too long",
-    ),
-    Metric::gauge(
-        "robots_http_requests_running",
-        "Requests whose response has not been sent completely",
-    ),
-    Metric::counter(
-        "robots_http_requests_aborted_total",
-        "Requests whose response was not sent completely",
-    ),
-    Metric::gauge(
-        "process_start_time_seconds",
-        "Start of the process, in seconds since 1970",
-    ),
-    Metric::counter(
-        "robots_log_lines_lost_total",
-        "Lines of the log that were lost, because standard error was not read fast enough",
-    ),
-];
+const METRICS: &[Metric] = &table! {
+    gauge "robots_http_connections" "Open connections of clients"
+    gauge "robots_http_connections_limit" "Connections of clients that may be open (max_connections)"
+    counter "robots_http_connections_accepted_total" "Connections of clients that were accepted"
+    counter "robots_http_accept_failures_total"
+        "Attempts to accept a connection that failed, because no more files can be opened"
+    counter "robots_http_received_bytes_total" "Bytes of requests that were received, with heads, without TLS"
+    counter "robots_http_sent_bytes_total" "Bytes of responses that were sent, with heads, without TLS"
+    gauge "robots_blocking_threads_busy" "Blocking threads that requests use"
+    gauge "robots_blocking_threads_limit" "Blocking threads that requests may use (max_blocking)"
+    gauge "robots_ready" "1 if the last check could read the store, as /readyz does"
+    counter "robots_tls_handshakes_failed_total" "TLS handshakes that failed or took too long"
+    gauge "robots_http_requests_running" "Requests whose response has not been sent completely"
+    counter "robots_http_requests_aborted_total" "Requests whose response was not sent completely"
+    gauge "process_start_time_seconds" "Start of the process, in seconds since 1970"
+    counter "robots_log_lines_lost_total"
+        "Lines of the log that were lost, because standard error was not read fast enough"
+};
 
 pub(super) const DURATION: Metric = Metric::histogram(
     "robots_http_request_duration_seconds",
@@ -69,54 +39,30 @@ pub(super) const DURATION: Metric = Metric::histogram(
 );
 
 /// The metrics with labels, and those whose values are not known at the start.
-const OTHERS: &[Metric] = &[
-    DURATION,
-    Metric::counter(
-        "robots_http_requests_total",
-        "Requests that were answered, by route, method and status; the status is none if the client \
-         disconnected before",
-    ),
-    Metric::counter(
-        "robots_http_token_requests_total",
-        "Requests by the name of their token; none without a token that has a name",
-    ),
-    Metric::gauge(
-        "robots_tls_certificate_expiry_time_seconds",
-        "End of the certificate of HTTPS, in seconds since 1970; missing without HTTPS",
-    ),
-    Metric::gauge(
-        "robots_build_info",
-        "1, with the version and the features of the program as labels",
-    ),
-    Metric::counter(
-        "robots_http_connections_rejected_total",
-        "Connections that were rejected, by limit: that of all, or that of an address",
-    ),
-    Metric::counter(
-        "robots_blocking_threads_rejected_total",
-        "Requests that got 503 because all blocking threads, or all those for imports, were used (limit)",
-    ),
-    Metric::counter(
-        "robots_reloads_total",
-        "Reloads of tokens and certificates, by result: done or refused",
-    ),
-    Metric::gauge(
-        "process_resident_memory_bytes",
-        "Memory that is not swapped out",
-    ),
-    Metric::gauge("process_threads", "Threads"),
-    Metric::gauge("process_open_fds", "Open files"),
-    Metric::gauge("process_max_fds", "Files that may be open"),
-    Metric::counter(
-        "process_cpu_seconds_total",
-        "CPU time in user and system mode",
-    ),
-];
+const OTHERS: &[Metric] = &table! {
+    counter "robots_http_requests_total"
+        "Requests that were answered, by route, method and status; the status is none if the client disconnected before"
+    counter "robots_http_token_requests_total"
+        "Requests by the name of their token; none without a token that has a name"
+    gauge "robots_tls_certificate_expiry_time_seconds"
+        "End of the certificate of HTTPS, in seconds since 1970; missing without HTTPS"
+    gauge "robots_build_info" "1, with the version and the features of the program as labels"
+    counter "robots_http_connections_rejected_total"
+        "Connections that were rejected, by limit: that of all, or that of an address"
+    counter "robots_blocking_threads_rejected_total"
+        "Requests that got 503 because all blocking threads, or all those for imports, were used (limit)"
+    counter "robots_reloads_total" "Reloads of tokens and certificates, by result: done or refused"
+    gauge "process_resident_memory_bytes" "Memory that is not swapped out"
+    gauge "process_threads" "Threads"
+    gauge "process_open_fds" "Open files"
+    gauge "process_max_fds" "Files that may be open"
+    counter "process_cpu_seconds_total" "CPU time in user and system mode"
+};
 
 /// Passes the descriptions of all metrics to the recorder, and their first values.
 pub(super) fn describe() {
     robot_core::metrics::describe();
-    for metric in METRICS.iter().chain(OTHERS) {
+    for metric in METRICS.iter().chain(OTHERS).chain([&DURATION]) {
         metric.describe();
     }
     for metric in METRICS {
