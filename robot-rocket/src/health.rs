@@ -1,12 +1,8 @@
 //! Health checks for supervisors and load balancers: `/livez` and `/readyz`. They take no permit, so that
 //! they are answered while all blocking threads are busy.
 
-use std::{
-    io::Cursor,
-    sync::{Arc, Mutex, PoisonError},
-    thread,
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{io::Cursor, thread, time::Duration};
 
 use ::metrics::gauge;
 use futures_util::FutureExt;
@@ -16,11 +12,7 @@ use rocket::{
     fairing::AdHoc,
     http::{Method, Status},
     route::{Handler, Outcome},
-    tokio::{
-        self,
-        sync::watch,
-        time::{sleep, timeout},
-    },
+    tokio::{self, sync::watch, time},
 };
 
 use crate::{metrics, routes, routing};
@@ -78,7 +70,7 @@ fn periodic_checks(readiness: &Arc<Readiness>) -> AdHoc {
                     // The result is recorded.
                     let _ = readiness.state().await;
                     drop(readiness);
-                    sleep(CHECK_INTERVAL).await;
+                    time::sleep(CHECK_INTERVAL).await;
                 }
             });
         }
@@ -136,6 +128,9 @@ enum State {
     Failed,
 }
 
+const SLOW: &str =
+    "the database has not answered within 0.8 seconds; the log has the cause if it is known\n";
+
 /// The result of a read, once it is known.
 type Read = watch::Receiver<Option<bool>>;
 
@@ -143,7 +138,7 @@ impl Readiness {
     /// The result of a check, which `/readyz` answers: an error if the store is not ready.
     async fn state(self: &Arc<Self>) -> Result<(), &'static str> {
         let mut read = self.read();
-        let state = match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
+        let state = match time::timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
             Ok(Ok(result)) if *result == Some(true) => {
                 self.log(State::Ready, "ready again");
                 Ok(())
@@ -154,9 +149,7 @@ impl Readiness {
                     State::Slow,
                     "not ready: it has not answered within 0.8 seconds",
                 );
-                Err(
-                    "the database has not answered within 0.8 seconds; the log has the cause if it is known\n",
-                )
+                Err(SLOW)
             }
         };
         gauge!("robots_ready").set(u8::from(state.is_ok()));

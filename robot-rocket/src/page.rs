@@ -6,14 +6,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::Bytes;
-use hyper::{
-    HeaderMap, Method, Response, StatusCode, Uri,
-    header::{
-        ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
-        IF_NONE_MATCH, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    },
-    http::{self, request::Parts},
-};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::http::{self, request::Parts};
+use hyper::{Method, Response, StatusCode, Uri};
 use robot_core::{
     Definition,
     http::{Api, Failure},
@@ -21,9 +16,6 @@ use robot_core::{
 use serde_json::json;
 
 use crate::serve::refusal;
-
-const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
-    HeaderName::from_static("cross-origin-resource-policy");
 
 const METHODS: &str = "GET, HEAD, OPTIONS";
 
@@ -89,8 +81,7 @@ pub(crate) fn answer(
         (&Method::GET | &Method::HEAD, Some(content)) => respond(route, content, &head.headers),
         (&Method::GET | &Method::HEAD, None) => with_slash(&head.uri),
         (&Method::OPTIONS, _) => {
-            let response = Response::builder().status(StatusCode::NO_CONTENT);
-            response.body(Bytes::new())
+            (Response::builder().status(StatusCode::NO_CONTENT)).body(Bytes::new())
         }
         _ => Ok(refusal::response(Failure::MethodNotAllowed(
             METHODS.to_owned(),
@@ -98,8 +89,11 @@ pub(crate) fn answer(
     };
     let mut response = response.unwrap_or_default();
     let headers = response.headers_mut();
-    headers.insert(ALLOW, HeaderValue::from_static(METHODS));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::ALLOW, HeaderValue::from_static(METHODS));
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     let is_part = route.starts_with("/page/");
     Some((if is_part { "/page/<file>" } else { route }, response))
 }
@@ -110,16 +104,16 @@ fn respond(path: &str, content: Bytes, headers: &HeaderMap) -> http::Result<Resp
     let mut hasher = DefaultHasher::new();
     content.hash(&mut hasher);
     let tag = format!("\"{:016x}\"", hasher.finish());
-    let known = headers.get_all(IF_NONE_MATCH).iter();
+    let known = headers.get_all(header::IF_NONE_MATCH).iter();
     let mut known = known.filter_map(|tags| tags.to_str().ok());
     // A tag has quotes, so that it is found in a list, and if a proxy has made it weak.
     let is_known = known.any(|tags| tags == "*" || tags.contains(&tag));
     let response = Response::builder()
-        .header(ETAG, &tag)
-        .header(CACHE_CONTROL, "no-cache")
-        .header(CONTENT_SECURITY_POLICY, POLICY)
-        .header(CROSS_ORIGIN_RESOURCE_POLICY, "same-origin")
-        .header(REFERRER_POLICY, "no-referrer");
+        .header(header::ETAG, &tag)
+        .header(header::CACHE_CONTROL, "no-cache")
+        .header(header::CONTENT_SECURITY_POLICY, POLICY)
+        .header("cross-origin-resource-policy", "same-origin")
+        .header(header::REFERRER_POLICY, "no-referrer");
     if is_known {
         let response = response.status(StatusCode::NOT_MODIFIED);
         return response.body(Bytes::new());
@@ -130,7 +124,9 @@ fn respond(path: &str, content: Bytes, headers: &HeaderMap) -> http::Result<Resp
         Some((_, "svg")) => "image/svg+xml",
         _ => "text/html; charset=utf-8",
     };
-    response.header(CONTENT_TYPE, content_type).body(content)
+    response
+        .header(header::CONTENT_TYPE, content_type)
+        .body(content)
 }
 
 /// Redirects to the base with a trailing slash; relative, so that it works behind a proxy. The paths in the page are
@@ -141,7 +137,7 @@ fn with_slash(uri: &Uri) -> http::Result<Response<Bytes>> {
     let location = format!("./{last}/{}", query.unwrap_or_default());
     Response::builder()
         .status(StatusCode::FOUND)
-        .header(LOCATION, location)
-        .header(CACHE_CONTROL, "no-cache")
+        .header(header::LOCATION, location)
+        .header(header::CACHE_CONTROL, "no-cache")
         .body(Bytes::new())
 }

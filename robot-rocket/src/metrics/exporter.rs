@@ -3,34 +3,20 @@
 //! It has a thread and a runtime of its own, so that it answers while the threads of the main server
 //! are busy, and while the database hangs.
 
-use std::{
-    convert::Infallible,
-    io,
-    net::{IpAddr, SocketAddr, TcpListener},
-    sync::atomic::Ordering,
-    thread,
-    time::Duration,
-};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::{convert::Infallible, io, sync::atomic::Ordering, thread, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use http_body_util::Full;
 use hyper::{
-    Method, Request, Response, StatusCode,
-    body::Incoming,
-    header::{CONTENT_TYPE, HOST, HeaderValue},
-    server::conn::http1,
+    Method, Request, Response, StatusCode, body::Incoming, header, server::conn::http1,
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use robot_core::{http::Hosts, metrics::MetricKind};
-use rocket::tokio::{
-    self,
-    net::TcpStream,
-    runtime::Builder,
-    time::{interval, sleep, timeout},
-};
+use rocket::tokio::{self, net::TcpStream, runtime::Builder, time};
 
 #[cfg(target_os = "linux")]
 use super::process;
@@ -85,17 +71,17 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let histograms = [description::DURATION];
-    let histograms = histograms.iter().chain(robot_core::metrics::ALL);
-    let recorder = histograms
-        .filter_map(|metric| match metric.kind {
-            MetricKind::Histogram(buckets) => {
-                Some((Matcher::Full(metric.name.to_owned()), buckets))
+    let mut metrics = robot_core::metrics::ALL
+        .iter()
+        .chain([&description::DURATION]);
+    let recorder = metrics
+        .try_fold(PrometheusBuilder::new(), |builder, metric| {
+            match metric.kind {
+                MetricKind::Histogram(buckets) => {
+                    builder.set_buckets_for_metric(Matcher::Full(metric.name.to_owned()), buckets)
+                }
+                _ => Ok(builder),
             }
-            _ => None,
-        })
-        .try_fold(PrometheusBuilder::new(), |builder, (metric, buckets)| {
-            builder.set_buckets_for_metric(metric, buckets)
         })
         .and_then(PrometheusBuilder::install_recorder)
         .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
@@ -104,8 +90,7 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
     tracing::info!("metrics are served at http://{address}{PATH}");
     let exporter = Exporter { recorder, hosts };
     let run = move || {
-        let result = runtime.block_on(exporter.run(listener));
-        if let Err(error) = result {
+        if let Err(error) = runtime.block_on(exporter.run(listener)) {
             tracing::error!("cannot serve metrics: {error}");
         }
     };
@@ -125,7 +110,7 @@ impl Exporter {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let recorder = self.recorder.clone();
         tokio::spawn(async move {
-            let mut ticks = interval(UPKEEP_INTERVAL);
+            let mut ticks = time::interval(UPKEEP_INTERVAL);
             loop {
                 ticks.tick().await;
                 recorder.run_upkeep();
@@ -136,8 +121,8 @@ impl Exporter {
         });
         let serve = async |accepted| match accepted {
             // A client that takes too long gets no more.
-            Ok((stream, _)) => drop(timeout(CONNECTION_LIMIT, self.serve(stream)).await),
-            Err(_) => sleep(PAUSE).await,
+            Ok((stream, _)) => drop(time::timeout(CONNECTION_LIMIT, self.serve(stream)).await),
+            Err(_) => time::sleep(PAUSE).await,
         };
         connections.for_each_concurrent(CONNECTIONS, serve).await;
         Ok(())
@@ -155,12 +140,11 @@ impl Exporter {
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
         let (status, text) = if !self.is_allowed(request) {
             let text = "This host is not served; add it to ROCKET_ALLOWED_HOSTS\n";
             (StatusCode::MISDIRECTED_REQUEST, text.to_owned())
-        } else if request.uri().path() != PATH
-            || !matches!(*request.method(), Method::GET | Method::HEAD)
-        {
+        } else if request.uri().path() != PATH || !is_read {
             let text = "The metrics are at GET /metrics\n";
             (StatusCode::NOT_FOUND, text.to_owned())
         } else {
@@ -172,19 +156,17 @@ impl Exporter {
         };
         let response = Response::builder()
             .status(status)
-            .header(CONTENT_TYPE, FORMAT);
+            .header(header::CONTENT_TYPE, FORMAT);
         response.body(text.into()).unwrap_or_default()
     }
 
     /// Whether the host of the request is served. No web page can have an IP address as its host.
     fn is_allowed(&self, request: &Request<Incoming>) -> bool {
-        let host = request.headers().get(HOST).map(HeaderValue::to_str);
-        let Ok(host) = host.transpose() else {
-            return false;
-        };
-        let is_address = host.is_some_and(|host| {
-            host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok()
-        });
-        self.hosts.include(host) || is_address
+        let host = request.headers().get(header::HOST);
+        let host = host.map(|host| host.to_str());
+        let is_address =
+            |host: &str| host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok();
+        host.transpose()
+            .is_ok_and(|host| host.is_some_and(is_address) || self.hosts.include(host))
     }
 }

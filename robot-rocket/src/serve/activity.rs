@@ -1,11 +1,7 @@
 //! What a connection does, and the time limits of that.
 
-use std::{
-    future::poll_fn,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::Poll,
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{task::Poll, time::Duration};
 
 use rocket::tokio::time::Instant;
 
@@ -31,13 +27,13 @@ struct State {
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// Nothing of the next request has arrived.
-    Idle { until: Instant },
-    /// A part of a request head has arrived.
-    Head { until: Instant },
+    /// Nothing of the next request has arrived, which has this time.
+    Idle(Instant),
+    /// A part of a request head has arrived, which has this time.
+    Head(Instant),
     /// Requests are answered, usually one: hyper may drop the body of a response after it has passed on the
     /// next request. The body, the handler and the stream have time limits of their own.
-    Answering { answers: usize },
+    Answering(usize),
     /// The response is complete, but not yet written.
     Flushing,
 }
@@ -47,7 +43,7 @@ impl Activity {
         let until = Instant::now() + limits.header_timeout;
         Arc::new(Self {
             state: Mutex::new(State {
-                phase: Phase::Idle { until },
+                phase: Phase::Idle(until),
                 write_until: None,
             }),
             limits: limits.clone(),
@@ -57,35 +53,26 @@ impl Activity {
     /// Bytes have arrived.
     pub(super) fn received(&self) {
         let phase = &mut self.state().phase;
-        if let Phase::Idle { .. } = *phase {
-            *phase = Phase::Head {
-                until: Instant::now() + self.limits.header_timeout,
-            };
+        if let Phase::Idle(_) = *phase {
+            *phase = Phase::Head(Instant::now() + self.limits.header_timeout);
         }
     }
 
     /// A request head is complete.
     pub(super) fn start_answer(self: &Arc<Self>) -> Answer {
         let phase = &mut self.state().phase;
-        let others = match *phase {
-            Phase::Answering { answers } => answers,
-            _ => 0,
-        };
-        *phase = Phase::Answering {
-            answers: others + 1,
-        };
-        Answer {
-            activity: Arc::clone(self),
+        match phase {
+            Phase::Answering(answers) => *answers += 1,
+            _ => *phase = Phase::Answering(1),
         }
+        Answer(Arc::clone(self))
     }
 
     /// All bytes that were passed on have been written.
     pub(super) fn flushed(&self) {
         let phase = &mut self.state().phase;
         if let Phase::Flushing = *phase {
-            *phase = Phase::Idle {
-                until: Instant::now() + self.limits.keep_alive,
-            };
+            *phase = Phase::Idle(Instant::now() + self.limits.keep_alive);
         }
     }
 
@@ -94,9 +81,8 @@ impl Activity {
         let write_until = &mut self.state().write_until;
         if is_pending {
             write_until.get_or_insert_with(|| Instant::now() + self.limits.write_timeout);
-            return false;
         }
-        write_until.take().is_some()
+        !is_pending && write_until.take().is_some()
     }
 
     /// Whether a write waits for the client.
@@ -113,25 +99,17 @@ impl Activity {
         Poll::Ready(())
     }
 
-    /// See [`poll_writable`](Self::poll_writable).
-    pub(super) async fn writable(&self) {
-        poll_fn(|_| self.poll_writable()).await;
-    }
-
     /// The server stops: there is little time for a request that has not arrived yet.
     pub(super) fn stop(&self) {
         let last = Instant::now() + LAST_REQUEST_TIMEOUT;
-        if let Phase::Idle { until } | Phase::Head { until } = &mut self.state().phase {
+        if let Phase::Idle(until) | Phase::Head(until) = &mut self.state().phase {
             *until = last.min(*until);
         }
     }
 
     /// Whether a request is answered, so that bytes to be written belong to the response.
     pub(super) fn is_answering(&self) -> bool {
-        matches!(
-            self.state().phase,
-            Phase::Answering { .. } | Phase::Flushing
-        )
+        matches!(self.state().phase, Phase::Answering(_) | Phase::Flushing)
     }
 
     /// When the connection must be closed, if nothing happens. `None` while a request is answered, and the client
@@ -139,8 +117,8 @@ impl Activity {
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
-            Phase::Idle { until } | Phase::Head { until } => Some(until),
-            Phase::Answering { .. } | Phase::Flushing => state.write_until,
+            Phase::Idle(until) | Phase::Head(until) => Some(until),
+            Phase::Answering(_) | Phase::Flushing => state.write_until,
         }
     }
 
@@ -150,14 +128,12 @@ impl Activity {
 }
 
 /// The answer to a request, until its response has been passed on completely: then it is dropped.
-pub(super) struct Answer {
-    pub(super) activity: Arc<Activity>,
-}
+pub(super) struct Answer(pub(super) Arc<Activity>);
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        let phase = &mut self.activity.state().phase;
-        if let Phase::Answering { answers } = phase {
+        let phase = &mut self.0.state().phase;
+        if let Phase::Answering(answers) = phase {
             *answers -= 1;
             if *answers == 0 {
                 *phase = Phase::Flushing;

@@ -19,7 +19,6 @@ use robot_core::http::Failure;
 use rocket::tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, copy, join, sink},
     net::TcpStream,
-    select,
     sync::OwnedSemaphorePermit,
     time::{Instant, sleep_until, timeout},
 };
@@ -52,16 +51,16 @@ pub(super) async fn serve(
     refusal: Option<Failure>,
 ) {
     let stream = if let Some(certificates) = &server.certificates {
-        let limit = refusal
-            .as_ref()
-            .map_or(server.limits.header_timeout, |_| CLOSE_TIMEOUT);
+        let limit = match refusal {
+            Some(_) => CLOSE_TIMEOUT,
+            None => server.limits.header_timeout,
+        };
         // Boxed for the same reason.
         let handshake = Box::pin(timeout(limit, certificates.accept(stream)));
-        let handshake = select! {
-            handshake = handshake => handshake.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
-            () = server.stopping.cancelled() => return,
+        let Some(handshake) = server.stopping.run_until_cancelled(handshake).await else {
+            return;
         };
-        match handshake {
+        match handshake.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(stream) => Either::Right(Box::new(stream)),
             Err(error) => {
                 tracing::info!(client = %remote.ip(), "a TLS handshake failed: {error}");
@@ -184,10 +183,8 @@ async fn close(server: &Server, mut stream: Transport) {
         return;
     }
     let mut unread = sink();
-    select! {
-        _ = timeout(CLOSE_TIMEOUT, copy(&mut stream, &mut unread)) => {}
-        () = server.stopping.cancelled() => {}
-    }
+    let discard = timeout(CLOSE_TIMEOUT, copy(&mut stream, &mut unread));
+    let _ = server.stopping.run_until_cancelled(discard).await;
 }
 
 /// Maximum number of bytes in one read. With 8 KiB or more, hyper would double its buffer, up to the limit

@@ -16,6 +16,8 @@ use hyper::{
 use super::{activity::Answer, record::RequestRecord};
 use crate::body::Content;
 
+const EMPTY: Content = Content::Whole(Bytes::new());
+
 /// The response for hyper. Its body is omitted for `HEAD`, and the headers are kept.
 pub(super) fn with_body(
     mut response: Response<Content>,
@@ -28,10 +30,7 @@ pub(super) fn with_body(
         Content::Streamed(_, size) => *size,
     };
     // RFC 9110, 8.6: a 204 has no length, and that of a 304 would be the one of a 200.
-    let is_empty = matches!(
-        response.status(),
-        StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
-    );
+    let is_empty = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED].contains(&response.status());
     // hyper adds the length of a whole body itself.
     let is_added = !is_head && matches!(response.body(), Content::Whole(_));
     let headers = response.headers_mut();
@@ -41,12 +40,9 @@ pub(super) fn with_body(
     {
         headers.insert(CONTENT_LENGTH, size.into());
     }
+    let is_omitted = is_head || is_empty || size == Some(0);
     response.map(|content| ResponseBody {
-        content: if is_head || is_empty || size == Some(0) {
-            Content::Whole(Bytes::new())
-        } else {
-            content
-        },
+        content: if is_omitted { EMPTY } else { content },
         record,
         must_write: false,
         answer,
@@ -82,7 +78,7 @@ impl Body for ResponseBody {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                ready!(body.answer.activity.poll_writable());
+                ready!(body.answer.0.poll_writable());
                 ready!(pieces.as_mut().poll_next(context))
             }
         };
@@ -92,7 +88,7 @@ impl Body for ResponseBody {
                 body.must_write = true;
             }
             Some(Err(_)) => {}
-            None => body.content = Content::Whole(Bytes::new()),
+            None => body.content = EMPTY,
         }
         Poll::Ready(piece.map(|piece| piece.map(Frame::data)))
     }

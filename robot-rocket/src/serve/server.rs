@@ -1,6 +1,6 @@
 //! What all connections of a server share, and the answer to each request: by a mounted catalogue, or by Rocket.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{future::poll_fn, net::SocketAddr, sync::Arc};
 
 use http_body_util::BodyDataStream;
 use hyper::{
@@ -48,7 +48,7 @@ impl Server {
         remote: SocketAddr,
         answer: Answer,
     ) -> Response<ResponseBody> {
-        answer.activity.writable().await;
+        poll_fn(|_| answer.0.poll_writable()).await;
         let (head, body) = request.into_parts();
         let is_head = head.method == Method::HEAD;
         let has_large_head = head_size(&head) > LARGE_HEAD;

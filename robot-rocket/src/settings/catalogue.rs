@@ -59,20 +59,10 @@ impl Settings {
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
         let api = ApiSettings {
-            behaviour: reader.get_or(
-                "behaviour",
-                "A (current) or B (older)",
-                Behaviour::default(),
-            ),
+            behaviour: reader.get_or("behaviour", BEHAVIOURS, Behaviour::default()),
             hosts: hosts(reader),
             access: access(reader),
-            origins: reader
-                .list(
-                    "allowed_origins",
-                    "origins, as in https://app.example",
-                    "none",
-                )
-                .unwrap_or_default(),
+            origins: (reader.list("allowed_origins", ORIGINS, "none")).unwrap_or_default(),
             body_limits: body_limits(reader),
             ..ApiSettings::default()
         };
@@ -107,6 +97,9 @@ impl Settings {
     }
 }
 
+const BEHAVIOURS: &str = "A (current) or B (older)";
+const ORIGINS: &str = "origins, as in https://app.example";
+
 fn hosts(reader: &mut Reader<'_>) -> Hosts {
     let (default, shown) = match network(reader) {
         Some(_) => (Hosts::Any, "any"),
@@ -120,11 +113,8 @@ fn hosts(reader: &mut Reader<'_>) -> Hosts {
 fn body_limits(reader: &mut Reader<'_>) -> BodyLimits {
     let mut limits = BodyLimits::default();
     limits.timeout = reader.seconds("import_timeout", limits.timeout);
-    limits.minimum_rate = reader.get_or(
-        "import_minimum_rate",
-        "a number of bytes per second; 0 means none",
-        limits.minimum_rate,
-    );
+    let expected = "a number of bytes per second; 0 means none";
+    limits.minimum_rate = reader.get_or("import_minimum_rate", expected, limits.minimum_rate);
     limits
 }
 
@@ -154,14 +144,10 @@ pub(super) fn access(reader: &mut Reader<'_>) -> Access {
     let tokens = tokens(reader);
     let default = tokens.is_empty() && network(reader).is_none();
     let name = "allow_anonymous";
-    let anonymous = reader.get_if(name, "true, false or read", &default, |figment| {
-        let value = figment.find_value(name).ok()?;
-        match (value.to_bool(), value.as_str()) {
-            (Some(true), _) => Some(Some(Permission::Define)),
-            (Some(false), _) => Some(None),
-            (None, Some("read")) => Some(Some(Permission::Read)),
-            _ => None,
-        }
+    let expected = "true, false or read";
+    let anonymous = reader.get_if(name, expected, &default, |value| match value.to_bool() {
+        Some(is_allowed) => Some(is_allowed.then_some(Permission::Define)),
+        None => (value.as_str() == Some("read")).then_some(Some(Permission::Read)),
     });
     if reader.problems.len() > before {
         return Access::default();
@@ -222,9 +208,8 @@ fn read_file(reader: &mut Reader<'_>, path: &Path) -> Vec<AccessToken> {
     let lines = text.lines().map(str::trim).enumerate();
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let tokens = lines.filter_map(|(index, line)| {
-        line.parse()
-            .map_err(|cause| reader.problem(format!("line {} of {file}: {cause}", index + 1)))
-            .ok()
+        let report = |cause| reader.problem(format!("line {} of {file}: {cause}", index + 1));
+        line.parse().map_err(report).ok()
     });
     tokens.collect()
 }

@@ -3,7 +3,10 @@
 use std::{fmt::Display, num::NonZeroU32, path::PathBuf, str::FromStr, time::Duration};
 
 use rocket::{
-    figment::{Figment, Provider, value::magic::RelativePathBuf},
+    figment::{
+        Figment, Provider,
+        value::{Value, magic::RelativePathBuf},
+    },
     serde::Deserialize,
 };
 
@@ -53,8 +56,10 @@ impl<'a> Reader<'a> {
         expected: Expected,
         default: &impl ToString,
     ) -> Option<T> {
-        let read = |figment: &Figment| figment.extract_inner(name).ok();
-        self.get_if(name, expected, default, read)
+        let figment = self.figment;
+        self.get_if(name, expected, default, |_| {
+            figment.extract_inner(name).ok()
+        })
     }
 
     /// The same, read by a function.
@@ -63,14 +68,14 @@ impl<'a> Reader<'a> {
         name: &'static str,
         expected: Expected,
         default: &impl ToString,
-        read: impl FnOnce(&Figment) -> Option<T>,
+        read: impl FnOnce(&Value) -> Option<T>,
     ) -> Option<T> {
         self.known.push(name);
         let Ok(value) = self.figment.find_value(name) else {
             self.report(name, default, "default");
             return None;
         };
-        let read = read(self.figment);
+        let read = read(&value);
         if read.is_none() {
             self.problem(value::wrong(self.figment, name, expected, &value));
         }
@@ -114,19 +119,16 @@ impl<'a> Reader<'a> {
         expected: Expected,
         default: &str,
     ) -> Option<Vec<T>> {
-        let texts = self
-            .get::<value::Texts>(name, expected, &default)?
-            .into_vec();
+        let texts = self.get_if(name, expected, &default, value::texts)?;
         let variable = name.to_uppercase();
         let before = self.problems.len();
-        let values = texts.iter().filter_map(|text| match text.parse() {
-            Ok(value) => Some(value),
-            Err(error) => {
+        let values = texts.iter().filter_map(|text| {
+            let report = |error| {
                 self.problem(format!(
                     "{name}: {error} (set them with ROCKET_{variable} or in Rocket.toml)"
                 ));
-                None
-            }
+            };
+            text.parse().map_err(report).ok()
         });
         let values = values.collect();
         (self.problems.len() == before).then_some(values)
@@ -145,10 +147,9 @@ impl<'a> Reader<'a> {
             warnings: Vec::new(),
         };
         let settings = read(&mut reader);
-        if reader.problems.is_empty() {
-            Ok(settings)
-        } else {
-            Err(SettingsError(reader.problems))
+        match reader.problems {
+            problems if problems.is_empty() => Ok(settings),
+            problems => Err(SettingsError(problems)),
         }
     }
 }

@@ -7,10 +7,9 @@ use std::{
 };
 
 use robot_core::OpenOptions;
-use rocket::config::TlsConfig;
 use rocket::{
     Config,
-    config::{Ident, LogLevel, Shutdown},
+    config::{Ident, LogLevel, Shutdown, TlsConfig},
     data::Limits,
     figment::{
         Figment,
@@ -77,11 +76,10 @@ impl ServerSettings {
             ConnectionLimits::read_from(reader);
             let database_url = store::url(reader);
             let options = store::options(reader);
-            reader.get_if("log_format", "text or json", &"text", |figment| {
-                // The program reads it before all settings.
-                let format = figment.extract_inner::<String>("log_format").ok()?;
-                ["text", "json"].contains(&&*format).then_some(())
-            });
+            // The program reads it before all settings.
+            let is_format =
+                |value: &Value| ["text", "json"].contains(&value.as_str()?).then_some(());
+            reader.get_if("log_format", "text or json", &"text", is_format);
             let expected = "an address with a port, as in 127.0.0.1:9100";
             let metrics_address = reader.get("metrics_address", expected, &"none");
             match env::var("RUST_LOG") {
@@ -134,10 +132,8 @@ fn read_rocket(reader: &mut Reader<'_>) {
 /// setting and serve without encryption.
 fn check_tls(reader: &mut Reader<'_>) {
     let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
-    if let Some(tls) = reader
-        .get::<Option<TlsConfig>>("tls", expected, &"none")
-        .flatten()
-    {
+    let tls: Option<Option<TlsConfig>> = reader.get("tls", expected, &"none");
+    if let Some(tls) = tls.flatten() {
         match crate::tls::read(&tls) {
             Ok(identity) => reader.warnings.extend(identity.validity_warning()),
             Err(problem) => reader.problem(problem),

@@ -1,10 +1,7 @@
 //! Values of settings, as messages and the table of settings show them.
 
 use robot_core::{http::AccessToken, redact};
-use rocket::{
-    figment::{Figment, Metadata, Profile, value::Value},
-    serde::Deserialize,
-};
+use rocket::figment::{Figment, Metadata, Profile, value::Value};
 
 /// The settings whose values no message may show.
 const SECRETS: [&str; 4] = ["api_tokens", "database_url", "secret_key", "tls"];
@@ -25,10 +22,9 @@ pub(super) fn wrong(figment: &Figment, name: &str, expected: &str, value: &Value
 pub(super) fn shown(name: &str, value: &Value) -> String {
     match name {
         "api_tokens" => {
-            let texts = value.deserialize().map(Texts::into_vec).unwrap_or_default();
-            let tokens = texts.iter().map(|text| match text.parse::<AccessToken>() {
-                Ok(token) => format!("{token:?}"),
-                Err(_) => "(invalid)".to_owned(),
+            let tokens = texts(value).unwrap_or_default().into_iter().map(|text| {
+                let token = text.parse::<AccessToken>();
+                token.map_or("(invalid)".to_owned(), |token| format!("{token:?}"))
             });
             tokens.collect::<Vec<_>>().join(", ")
         }
@@ -69,20 +65,21 @@ pub(super) fn origin(name: &str, value: &Value, figment: &Figment) -> String {
         let profile = profile.unwrap_or_else(|| figment.profile().clone());
         return format!("{} [{profile}]", file.display());
     }
-    match metadata {
-        Some(variable) if variable.name.contains("environment") => {
-            place(metadata, &Profile::Default, &[name])
-        }
-        _ => "default".to_owned(),
+    if metadata.is_some_and(is_variable) {
+        return place(metadata, &Profile::Default, &[name]);
     }
+    "default".to_owned()
 }
 
 /// The place of a setting as its author wrote it: the name of a variable, or a key and its file.
 pub(super) fn place(metadata: Option<&Metadata>, profile: &Profile, path: &[&str]) -> String {
     let key = path.join(".");
-    match metadata.map(|metadata| (metadata, &metadata.source)) {
-        Some((_, Some(source))) if source.file_path().is_some() => format!("{key} in {source}"),
-        Some((metadata, None)) if metadata.name.contains("environment") => {
+    let Some(metadata) = metadata else {
+        return key;
+    };
+    match &metadata.source {
+        Some(source) if source.file_path().is_some() => format!("{key} in {source}"),
+        _ if is_variable(metadata) => {
             let prefix = metadata.name.split('`').nth(1).unwrap_or_default();
             prefix.to_owned() + &metadata.interpolate(profile, path)
         }
@@ -90,21 +87,16 @@ pub(super) fn place(metadata: Option<&Metadata>, profile: &Profile, path: &[&str
     }
 }
 
-/// A list of texts.
-#[derive(Deserialize)]
-#[serde(crate = "rocket::serde", untagged)]
-pub(super) enum Texts {
-    /// Separated by commas.
-    One(String),
-    Many(Vec<String>),
+fn is_variable(metadata: &Metadata) -> bool {
+    metadata.name.contains("environment")
 }
 
-impl Texts {
-    pub(super) fn into_vec(self) -> Vec<String> {
-        let texts = match self {
-            Self::One(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
-            Self::Many(texts) => texts,
-        };
-        texts.into_iter().filter(|text| !text.is_empty()).collect()
-    }
+/// The texts of a list, or of one text with commas, that are not empty. `None` if the value is neither.
+pub(super) fn texts(value: &Value) -> Option<Vec<String>> {
+    let mut texts: Vec<String> = match value.as_str() {
+        Some(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
+        None => value.deserialize().ok()?,
+    };
+    texts.retain(|text| !text.is_empty());
+    Some(texts)
 }
