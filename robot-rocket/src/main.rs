@@ -150,16 +150,12 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
     AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
         let config = rocket.config();
         let address = SocketAddr::new(config.address, config.port);
-        let scheme = if config.tls_enabled() {
-            "https"
-        } else {
-            "http"
-        };
+        let s = if config.tls_enabled() { "s" } else { "" };
         // The server runs even if its output is closed.
         let _ = writeln!(
             io::stdout(),
-            "Robots at {scheme}://{address}/{path}/robots (store {store}, behaviour {behaviour}; {access}); \
-             for people at {scheme}://{address}/; Ctrl-C stops the server"
+            "Robots at http{s}://{address}/{path}/robots (store {store}, behaviour {behaviour}; {access}); \
+             for people at http{s}://{address}/; Ctrl-C stops the server"
         );
         Box::pin(async {})
     })

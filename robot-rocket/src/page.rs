@@ -88,12 +88,9 @@ pub(crate) fn answer(
         ))),
     };
     let mut response = response.unwrap_or_default();
-    let headers = response.headers_mut();
-    headers.insert(header::ALLOW, HeaderValue::from_static(METHODS));
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    let (headers, text) = (response.headers_mut(), HeaderValue::from_static);
+    headers.insert(header::ALLOW, text(METHODS));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
     let is_part = route.starts_with("/page/");
     Some((if is_part { "/page/<file>" } else { route }, response))
 }

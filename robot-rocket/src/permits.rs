@@ -129,22 +129,17 @@ impl BlockingPermits {
         exchange: &Exchange,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let permit = Arc::clone(&self.all).try_acquire_owned().map_err(|_| {
-            let failure = rejected("all");
+        let Ok(permit) = Arc::clone(&self.all).try_acquire_owned() else {
             if NO_THREAD.claim() {
                 tracing::warn!(
                     "requests get 503: all blocking threads are in use, as many as max_blocking permits; \
                      the database is slow, or overloaded"
                 );
             }
-            failure
-        })?;
-        let permits = (
-            permit,
-            of_kind,
-            Counted::new(gauge!("robots_blocking_threads_busy")),
-        );
-        run(permits, exchange.request_id(), work).await
+            return Err(rejected("all"));
+        };
+        let busy = Counted::new(gauge!("robots_blocking_threads_busy"));
+        run((permit, of_kind, busy), exchange.request_id(), work).await
     }
 
     /// The pieces of a streamed body, each read when the client has received the previous one.

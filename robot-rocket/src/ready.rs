@@ -34,26 +34,24 @@ pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), Failure>
         None => of_settings(figment)?,
     };
     let name = format!("the server at {address}");
+    let seconds = TIMEOUT.as_secs();
     let answer = request(address, has_tls).map_err(|error| match error.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => format!(
-            "{name} does not answer within {} seconds; its log says if it migrates the database",
-            TIMEOUT.as_secs()
+            "{name} does not answer within {seconds} seconds; its log says if it migrates the database"
         ),
         ErrorKind::InvalidData => format!("{name} does not answer with HTTPS: {error}"),
         _ => format!("{name} does not answer: {error}"),
     })?;
     let (head, text) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    match head.lines().next().unwrap_or_default() {
-        status if status.starts_with("HTTP/1.1 200 ") => Ok(()),
+    let problem = match head.lines().next().unwrap_or_default() {
+        status if status.starts_with("HTTP/1.1 200 ") => return Ok(()),
         status if status.starts_with("HTTP/") => {
             let reason = if text.is_empty() { status } else { text.trim() };
-            Err(format!("{name} is not ready: {reason}").into())
+            &format!("is not ready: {reason}")
         }
-        _ => Err(format!(
-            "{name} does not answer with HTTP; if it serves HTTPS, set ROCKET_TLS as for the server"
-        )
-        .into()),
-    }
+        _ => "does not answer with HTTP; if it serves HTTPS, set ROCKET_TLS as for the server",
+    };
+    Err(format!("{name} {problem}").into())
 }
 
 /// The address of a URL, and whether it is one of HTTPS. `None` if it is not one of this machine.

@@ -25,20 +25,14 @@ use crate::{
     metrics::Labels,
     mounted::Mounted,
     routing,
+    serve::refusal,
 };
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.
-pub(crate) const METHODS: [Method; 9] = [
-    Method::Get,
-    Method::Head,
-    Method::Post,
-    Method::Put,
-    Method::Delete,
-    Method::Options,
-    Method::Patch,
-    Method::Trace,
-    Method::Connect,
-];
+pub(crate) const METHODS: [Method; 9] = {
+    use Method::{Connect, Delete, Get, Head, Options, Patch, Post, Put, Trace};
+    [Get, Head, Post, Put, Delete, Options, Patch, Trace, Connect]
+};
 
 /// A route for each method.
 pub(crate) fn all(mounted: &Mounted) -> Vec<Route> {
@@ -74,16 +68,10 @@ async fn answer(
 
 /// The head of a request for the core.
 fn head(method: &str, request: &Request<'_>) -> Parts {
-    let uri = request.uri();
-    let path = uri.path().as_str();
-    let target = match uri.query() {
-        Some(query) => [path, "?", query.as_str()].concat(),
-        None => path.to_owned(),
-    };
     let (mut head, ()) = hyper::Request::new(()).into_parts();
     head.method = method.parse().unwrap_or_default();
     // No path of the catalogue has a target that HTTP does not allow.
-    head.uri = target.parse().unwrap_or_default();
+    head.uri = request.uri().to_string().parse().unwrap_or_default();
     head.headers = headers(request);
     head
 }
@@ -98,10 +86,9 @@ pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
         }
     }
     // HTTP/2, which an application may enable in Rocket, has the host outside of the headers.
+    let host = request.host().map(|host| host.to_string().parse());
     if !headers.contains_key(HOST)
-        && let Some(host) = request
-            .host()
-            .and_then(|host| host.to_string().parse().ok())
+        && let Some(Ok(host)) = host
     {
         headers.insert(HOST, host);
     }
@@ -190,10 +177,9 @@ impl catcher::Handler for ContractError {
         }
         let exchange = mounted.api.receive(head("unknown", request));
         Labels::set(request, || Labels::of(&exchange));
-        let failure = if status == Status::BadRequest {
-            Failure::Malformed(vec!["The request cannot be understood".into()])
-        } else {
-            Failure::Internal
+        let failure = match status.code {
+            400 => refusal::malformed(),
+            _ => Failure::Internal,
         };
         let response = mounted.content(exchange.reject(failure), exchange.request_id());
         Ok(convert(response))

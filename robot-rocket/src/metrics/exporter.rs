@@ -71,17 +71,14 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let mut metrics = robot_core::metrics::ALL
-        .iter()
-        .chain([&description::DURATION]);
+    let metrics = robot_core::metrics::ALL.iter();
     let recorder = metrics
+        .chain([&description::DURATION])
         .try_fold(PrometheusBuilder::new(), |builder, metric| {
-            match metric.kind {
-                MetricKind::Histogram(buckets) => {
-                    builder.set_buckets_for_metric(Matcher::Full(metric.name.to_owned()), buckets)
-                }
-                _ => Ok(builder),
-            }
+            let MetricKind::Histogram(buckets) = metric.kind else {
+                return Ok(builder);
+            };
+            builder.set_buckets_for_metric(Matcher::Full(metric.name.to_owned()), buckets)
         })
         .and_then(PrometheusBuilder::install_recorder)
         .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;

@@ -66,12 +66,8 @@ pub(super) async fn accept_until(
 /// Waits if the process or the system has no more files. Other errors are those of one connection that has ended
 /// already.
 async fn failed(error: &io::Error) {
-    if matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::Interrupted
-    ) {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    if [ConnectionAborted, ConnectionReset, Interrupted].contains(&error.kind()) {
         return;
     }
     counter!("robots_http_accept_failures_total").increment(1);

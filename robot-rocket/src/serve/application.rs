@@ -79,8 +79,7 @@ pub(super) async fn answer(
         head.headers.insert(RequestId::HEADER, id);
     }
     let labels = LabelSlot::default();
-    let slot = Arc::clone(&labels);
-    let mut parts = dispatch(Arc::clone(client), head, body, remote, slot);
+    let mut parts = dispatch(Arc::clone(client), head, body, remote, labels.clone());
     let first = parts.next().await;
     if let Some(labels) = labels.get() {
         record.info.labels = labels.clone();

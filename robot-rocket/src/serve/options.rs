@@ -101,14 +101,9 @@ fn raise_limit() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-        let limit = getrlimit(Resource::Nofile);
-        let raised = Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        };
-        if limit != raised
-            && let Err(cause) = setrlimit(Resource::Nofile, raised)
-        {
+        let maximum = getrlimit(Resource::Nofile).maximum;
+        let current = maximum;
+        if let Err(cause) = setrlimit(Resource::Nofile, Rlimit { current, maximum }) {
             tracing::warn!("cannot raise the number of open files: {cause}; set it with ulimit -n");
         }
     }

@@ -72,6 +72,10 @@ impl RequestRecord {
     }
 }
 
+fn or_none(value: Option<impl ToString>) -> Cow<'static, str> {
+    value.map_or(NONE.into(), |value| value.to_string().into())
+}
+
 impl Drop for RequestRecord {
     fn drop(&mut self) {
         let duration = self.start.elapsed();
@@ -93,10 +97,8 @@ impl Drop for RequestRecord {
             if request.is_sent { "request" } else { "request aborted" }
         );
         let (route, method) = (&request.labels.route, request.method);
-        let status = request.status;
-        let status = status.map_or(Cow::from(NONE), |status| status.to_string().into());
-        let token = request.labels.token.as_ref();
-        let token = token.map_or(Cow::from(NONE), |token| token.to_string().into());
+        let status = or_none(request.status);
+        let token = or_none(request.labels.token.as_ref());
         histogram!("robots_http_request_duration_seconds", "route" => route.clone(), "method" => method)
             .record(duration);
         counter!("robots_http_requests_total", "route" => route.clone(), "method" => method, "status" => status)

@@ -16,7 +16,7 @@ pub(crate) fn response(failure: Failure) -> Response<Bytes> {
     refusal(failure).map(|body| body.into_bytes().unwrap_or_default().into())
 }
 
-pub(super) fn malformed() -> Failure {
+pub(crate) fn malformed() -> Failure {
     Failure::Malformed(vec!["The request cannot be understood".into()])
 }
 

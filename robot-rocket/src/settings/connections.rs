@@ -61,17 +61,13 @@ impl ConnectionLimits {
 }
 
 /// The number of files that the process may open at most.
-#[cfg(unix)]
 fn maximum_files() -> usize {
-    use rustix::process::{Resource, getrlimit};
-    let maximum = getrlimit(Resource::Nofile).maximum;
+    #[cfg(unix)]
+    let maximum = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    // Other systems have no such limit.
+    #[cfg(not(unix))]
+    let maximum = None::<u64>;
     maximum.map_or(usize::MAX, |files| files.try_into().unwrap_or(usize::MAX))
-}
-
-/// Other systems have no such limit.
-#[cfg(not(unix))]
-fn maximum_files() -> usize {
-    usize::MAX
 }
 
 /// The number of connections for a process that may open so many files. Databases need some, and so
