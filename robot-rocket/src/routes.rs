@@ -86,9 +86,9 @@ pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
         }
     }
     // HTTP/2, which an application may enable in Rocket, has the host outside of the headers.
-    let host = request.host().map(|host| host.to_string().parse());
     if !headers.contains_key(HOST)
-        && let Some(Ok(host)) = host
+        && let Some(host) = request.host()
+        && let Ok(host) = host.to_string().parse()
     {
         headers.insert(HOST, host);
     }

@@ -170,7 +170,7 @@ fn provider(tls: &TlsConfig) -> CryptoProvider {
 
 impl Identity {
     /// Why clients reject the certificate at present, and a remedy; `None` if it is valid.
-    pub(crate) fn invalidity(&self) -> Option<String> {
+    fn invalidity(&self) -> Option<String> {
         Some(format!("{} {}", self.origin, invalidity(self.validity?)?))
     }
 

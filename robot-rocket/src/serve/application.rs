@@ -10,7 +10,7 @@ use hyper::{
     http::request::Parts,
 };
 use percent_encoding::{CONTROLS, utf8_percent_encode};
-use robot_core::http::{BodyError, Failure, RequestId};
+use robot_core::http::{BodyError, Failure};
 use rocket::{
     fairing::AdHoc,
     http::{
@@ -75,9 +75,7 @@ pub(super) async fn answer(
     remote: SocketAddr,
     record: &mut RequestRecord,
 ) -> Response<Content> {
-    if let Ok(id) = HeaderValue::from_str(record.info.request_id.as_str()) {
-        head.headers.insert(RequestId::HEADER, id);
-    }
+    record.add_id(&mut head.headers);
     let labels = LabelSlot::default();
     let mut parts = dispatch(Arc::clone(client), head, body, remote, labels.clone());
     let first = parts.next().await;

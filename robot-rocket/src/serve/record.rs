@@ -64,9 +64,13 @@ impl RequestRecord {
     /// The response starts. Adds the id to its headers.
     pub(super) fn start_response(&mut self, status: StatusCode, headers: &mut HeaderMap) {
         self.info.status = Some(status.as_u16());
-        if !headers.contains_key(RequestId::HEADER)
-            && let Ok(id) = HeaderValue::from_str(self.info.request_id.as_str())
-        {
+        if !headers.contains_key(RequestId::HEADER) {
+            self.add_id(headers);
+        }
+    }
+
+    pub(super) fn add_id(&self, headers: &mut HeaderMap) {
+        if let Ok(id) = HeaderValue::from_str(self.info.request_id.as_str()) {
             headers.insert(RequestId::HEADER, id);
         }
     }

@@ -53,15 +53,11 @@ fn check_name(reader: &mut Reader<'_>, profile: &Profile, path: &[&str], value: 
     }
     let suggestion = similar.or(name.starts_with("tls_").then_some("tls"));
     let place = place(reader.figment.get_metadata(value.tag()), profile, path);
-    let suggestion = suggestion.map(|name| {
-        if place.starts_with("ROCKET_") {
-            // No shell can set a variable with the name of a member.
-            let is_table = path.len() == 1;
-            let name = name.split('.').next().filter(|_| is_table).unwrap_or(name);
-            format!("ROCKET_{}", name.to_uppercase())
-        } else {
-            name.to_owned()
-        }
+    let suggestion = suggestion.map(|name| match name.split_once('.') {
+        _ if !place.starts_with("ROCKET_") => name.to_owned(),
+        // No shell can set a variable with the name of a member.
+        Some((table, _)) if path.len() == 1 => format!("ROCKET_{}", table.to_uppercase()),
+        _ => format!("ROCKET_{}", name.to_uppercase()),
     });
     report(reader, &format!("{place} is not a setting"), suggestion);
 }
