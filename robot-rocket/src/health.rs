@@ -7,13 +7,10 @@ use std::{io::Cursor, thread, time::Duration};
 use ::metrics::gauge;
 use futures_util::FutureExt;
 use robot_core::{Catalogue, Pending, RobotId};
-use rocket::{
-    Build, Data, Request, Response, Rocket, Route,
-    fairing::AdHoc,
-    http::{Method, Status},
-    route::{Handler, Outcome},
-    tokio::{self, sync::watch, time},
-};
+use rocket::http::{Method, Status};
+use rocket::route::{Handler, Outcome};
+use rocket::tokio::{self, sync::watch, time};
+use rocket::{Build, Data, Request, Response, Rocket, Route, fairing::AdHoc};
 
 use crate::{metrics, routes, routing};
 

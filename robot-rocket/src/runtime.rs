@@ -2,10 +2,8 @@
 
 use std::{future::Future, io, time::Duration};
 
-use rocket::{
-    Config,
-    tokio::{runtime::Builder, sync::Semaphore},
-};
+use rocket::Config;
+use rocket::tokio::{runtime::Builder, sync::Semaphore};
 
 use crate::permits::further_threads;
 

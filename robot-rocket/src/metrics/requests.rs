@@ -1,10 +1,7 @@
 //! Metrics of requests: their labels, and what is known of them.
 
-use std::{
-    borrow::Cow,
-    net::IpAddr,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
+use std::{borrow::Cow, net::IpAddr};
 
 use robot_core::http::{Exchange, RequestId, TokenName};
 use rocket::Request;

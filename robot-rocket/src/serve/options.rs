@@ -1,9 +1,7 @@
 //! What a server needs besides the application: a listener, limits and certificates.
 
-use std::{
-    io,
-    net::{SocketAddr, TcpListener},
-};
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 
 use rocket::{Config, figment::Figment};
 use socket2::{Domain, Socket, Type};

@@ -1,17 +1,12 @@
 //! Bodies of responses, as hyper reads them.
 
-use std::{
-    io, mem,
-    pin::Pin,
-    task::{Context, Poll, ready},
-};
+use std::task::{Context, Poll, ready};
+use std::{io, mem, pin::Pin};
 
 use bytes::Bytes;
-use hyper::{
-    Response, StatusCode,
-    body::{Body, Frame, SizeHint},
-    header::{CONTENT_LENGTH, TRANSFER_ENCODING},
-};
+use hyper::body::{Body, Frame, SizeHint};
+use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use hyper::{Response, StatusCode};
 
 use super::{activity::Answer, record::RequestRecord};
 use crate::body::Content;

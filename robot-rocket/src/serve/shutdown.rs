@@ -4,16 +4,11 @@
 use std::io;
 use std::time::Duration;
 
-use rocket::tokio::{task::JoinSet, time::timeout};
 #[cfg(unix)]
-use rocket::{
-    Ignite, Rocket,
-    config::Sig,
-    tokio::{
-        signal::unix::{SignalKind, signal},
-        spawn,
-    },
-};
+use rocket::tokio::signal::unix::{SignalKind, signal};
+use rocket::tokio::spawn;
+use rocket::tokio::{task::JoinSet, time::timeout};
+use rocket::{Ignite, Rocket, config::Sig};
 
 /// How long the server waits for connections that were aborted. They end when they are polled again,
 /// unless a handler blocks a thread.

@@ -1,10 +1,7 @@
 //! Settings of a mounted catalogue.
 
-use std::{
-    fs,
-    net::IpAddr,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
+use std::{fs, net::IpAddr};
 
 use robot_core::{
     StoreFiles,

@@ -15,13 +15,9 @@ mod value;
 
 use std::{num::NonZero, thread};
 
-use rocket::{
-    Config,
-    figment::{
-        Figment, Profile,
-        providers::{Env, Format, Toml},
-    },
-};
+use rocket::Config;
+use rocket::figment::providers::{Env, Format, Toml};
+use rocket::figment::{Figment, Profile};
 
 pub use catalogue::Settings;
 pub use connections::ConnectionLimits;

@@ -1,9 +1,7 @@
 //! The span of a request.
 
-use std::{
-    iter,
-    time::{Duration, SystemTime},
-};
+use std::iter;
+use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
 use opentelemetry::{
