@@ -23,11 +23,12 @@ use rocket::{Orbit, Rocket, Route, data::ByteUnit};
 
 use crate::mounted::{Catalogues, Mounted};
 
+/// The rank of the health checks.
 pub(crate) const HEALTH: isize = 1500;
 const FILES: isize = 2000;
 const CATALOGUE: isize = 3000;
 
-/// The maximum depth of a base.
+/// The maximum depth of a base that counts.
 const DEPTH: isize = 256;
 const FIRST_FILES: isize = FILES - DEPTH;
 const FIRST_CATALOGUE: isize = CATALOGUE - DEPTH;

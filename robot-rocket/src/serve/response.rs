@@ -46,7 +46,8 @@ pub(super) fn with_body(
 
 /// The body of a response.
 pub(super) struct ResponseBody {
-    /// Empty once a whole one has been passed to hyper, which does not read the end of a streamed one whose size it knows.
+    /// A whole one is empty once it has been passed to hyper. Hyper does not read the end of a streamed one whose size
+    /// it knows.
     content: Content,
     record: RequestRecord,
     /// Whether hyper has a piece that it has not tried to write.
