@@ -46,7 +46,7 @@ struct Arguments {
 const SETTINGS: &str = include_str!("settings.txt");
 
 /// An error, of which only the message is of interest.
-type Failure = Box<dyn Error>;
+type AnyError = Box<dyn Error>;
 
 fn main() -> ExitCode {
     let Arguments { check, ready } = Arguments::parse();
@@ -75,7 +75,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints the settings of a start.
-fn check_settings(figment: &Figment) -> Result<(), Failure> {
+fn check_settings(figment: &Figment) -> Result<(), AnyError> {
     let table = read_settings(figment)?.table.join("\n");
     writeln!(
         io::stdout(),
@@ -85,7 +85,7 @@ fn check_settings(figment: &Figment) -> Result<(), Failure> {
 }
 
 /// Reads and checks all settings, before the store is opened, which may create it.
-fn read_settings(figment: &Figment) -> Result<ServerSettings, Failure> {
+fn read_settings(figment: &Figment) -> Result<ServerSettings, AnyError> {
     let settings = ServerSettings::read(figment)?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
@@ -96,7 +96,7 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, Failure> {
     Ok(settings)
 }
 
-fn run(figment: Figment) -> Result<(), Failure> {
+fn run(figment: Figment) -> Result<(), AnyError> {
     let settings = read_settings(&figment)?;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
     #[cfg(unix)]

@@ -9,7 +9,7 @@ use hyper::Uri;
 use robot_rocket::SettingsError;
 use rocket::{Config, figment::Figment};
 
-use crate::Failure;
+use crate::AnyError;
 
 /// Longer than the server takes to answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -22,7 +22,7 @@ const START_PAUSE: Duration = Duration::from_millis(50);
 
 /// Returns an error with the reason unless the server at the URL, or that with these settings, is ready.
 /// Waits for a server that has just been started.
-pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), Failure> {
+pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), AnyError> {
     let (address, has_tls) = match url {
         Some(url) => of_url(url).ok_or_else(|| {
             format!(
@@ -69,7 +69,7 @@ fn of_url(url: &Uri) -> Option<(SocketAddr, bool)> {
 
 /// The same of Rocket's settings. Others are not read: a token file that is being edited does not make the server
 /// unready.
-fn of_settings(figment: &Figment) -> Result<(SocketAddr, bool), Failure> {
+fn of_settings(figment: &Figment) -> Result<(SocketAddr, bool), AnyError> {
     let config: Config = figment.extract().map_err(SettingsError::from)?;
     if config.port == 0 {
         return Err("the port of the server is unknown; set ROCKET_PORT to a fixed one".into());

@@ -10,7 +10,7 @@ use rocket::figment::providers::Serialized;
 use rocket::tokio::signal::unix::{SignalKind, signal};
 use rocket::tokio::{self, task::spawn_blocking};
 
-use crate::Failure;
+use crate::AnyError;
 
 /// What a reload replaces.
 pub(crate) struct Reload {
@@ -50,7 +50,7 @@ impl Reload {
     }
 
     /// Replaces everything, or nothing if there is a problem.
-    fn replace(&self) -> Result<(), Failure> {
+    fn replace(&self) -> Result<(), AnyError> {
         let figment = robot_rocket::figment();
         // The address that the server listens on decides what clients may do if the settings do not say.
         let address = Serialized::global("address", self.address);

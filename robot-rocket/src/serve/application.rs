@@ -71,18 +71,18 @@ pub(super) async fn answer(
     if let Some(labels) = labels.get() {
         record.info.labels = labels.clone();
     }
-    let Some(Part::Head(head, size)) = first else {
+    let Some(ResponsePart::Head(head, size)) = first else {
         return refusal::response(refusal::malformed()).map(Content::Whole);
     };
     let pieces = parts.filter_map(async |part| match part {
-        Part::Piece(piece) => Some(piece),
-        Part::Head(..) => None,
+        ResponsePart::Piece(piece) => Some(piece),
+        ResponsePart::Head(..) => None,
     });
     head.map(|()| Content::Streamed(Box::pin(pieces), size))
 }
 
 /// A part of a response.
-enum Part {
+enum ResponsePart {
     /// The first one, with the size of the body, if it is known.
     Head(Response<()>, Option<usize>),
     Piece(io::Result<Bytes>),
@@ -96,7 +96,7 @@ fn dispatch(
     body: Vec<u8>,
     remote: SocketAddr,
     labels: LabelSlot,
-) -> Pin<Box<dyn Stream<Item = Part> + Send>> {
+) -> Pin<Box<dyn Stream<Item = ResponsePart> + Send>> {
     Box::pin(stream! {
         let mut request = request(&client, &head, remote);
         drop(head);
@@ -104,7 +104,7 @@ fn dispatch(
         request.inner().local_cache(|| Some(labels));
         let mut response = request.dispatch().await;
         let size = response.body().preset_size();
-        yield Part::Head(response_head(&response), size);
+        yield ResponsePart::Head(response_head(&response), size);
         let mut buffer = BytesMut::new();
         loop {
             buffer.reserve(size.map_or(PIECE, |size| size.clamp(1, PIECE)));
@@ -112,7 +112,7 @@ fn dispatch(
             if let Ok(0) = read {
                 break;
             }
-            yield Part::Piece(read.map(|_| buffer.split().freeze()));
+            yield ResponsePart::Piece(read.map(|_| buffer.split().freeze()));
         }
     })
 }

@@ -101,7 +101,7 @@ fn exporter() -> Option<SpanExporter> {
     let exporter = SpanExporter::builder()
         .with_http()
         .with_protocol(Protocol::HttpBinary)
-        .with_http_client(Client::new(roots).ok()?);
+        .with_http_client(CollectorClient::new(roots).ok()?);
     exporter.build().ok()
 }
 
@@ -147,12 +147,12 @@ const DEFAULT_TIMEOUT: u64 = 10_000;
 /// Sends requests to the collector, on the thread of the exporter with a runtime of its own: so it works
 /// while that of the server is busy.
 #[derive(Debug)]
-struct Client {
+struct CollectorClient {
     runtime: Runtime,
     http: HyperClient<HttpsConnector<HttpConnector>>,
 }
 
-impl Client {
+impl CollectorClient {
     fn new(roots: RootCertStore) -> Result<Self, Box<dyn Error>> {
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
@@ -173,7 +173,7 @@ impl Client {
 }
 
 #[rocket::async_trait]
-impl HttpClient for Client {
+impl HttpClient for CollectorClient {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         // This thread has no other runtime: it is that of the exporter.
         let sent = self.runtime.block_on(self.http.send_bytes(request));
