@@ -1,10 +1,8 @@
 //! Rocket routes that pass every path and method under the base to the core, and catchers that give Rocket's own
 //! errors the contract's shape.
 
-use std::io::{self, Cursor};
+use std::io::Cursor;
 
-use bytes::Bytes;
-use futures_util::stream;
 use hyper::header::{HOST, HeaderName};
 use hyper::{HeaderMap, http::request::Parts};
 use robot_core::http::{Failure, IMPORT_LIMIT};
@@ -39,19 +37,10 @@ impl Handler for ApiHandler {
         let method = true_method(request, &mut data).await;
         let pieces = ReaderStream::new(data.open(ByteUnit::Byte(IMPORT_LIMIT + 1)));
         let mut body = RequestBody::new(false, pieces);
-        let response = answer(mounted, method.as_str(), request, &mut body).await;
-        Outcome::Success(convert(response))
+        let identify = |_, labels| Labels::set(request, || labels);
+        let answer = mounted.answer(head(method.as_str(), request), &mut body, identify);
+        Outcome::Success(convert(answer.await))
     }
-}
-
-async fn answer(
-    mounted: &Mounted,
-    method: &str,
-    request: &Request<'_>,
-    body: &mut RequestBody<'_>,
-) -> hyper::Response<Content> {
-    let identify = |_, labels| Labels::set(request, || labels);
-    mounted.answer(head(method, request), body, identify).await
 }
 
 /// The head of a request for the core.
@@ -155,21 +144,21 @@ struct ContractError(Mounted);
 impl catcher::Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> catcher::Result<'r> {
         let Self(mounted) = self;
-        if status == Status::BadRequest && request.route().is_none() {
-            // Rocket does not route a request with a method that it does not know.
-            let mut body = RequestBody::new(true, stream::empty::<io::Result<Bytes>>());
-            let mut converted = convert(answer(mounted, "unknown", request, &mut body).await);
-            // Rocket runs no fairings for such a request.
-            converted.set_raw_header(NO_SNIFF, "nosniff");
-            return Ok(converted);
-        }
         let exchange = mounted.api.receive(head("unknown", request));
         Labels::set(request, || Labels::of(&exchange));
-        let failure = match status.code {
-            400 => refusal::malformed(),
-            _ => Failure::Internal,
+        // Rocket does not route a request with a method or a target that it does not know. No path takes such a method,
+        // so that the answer needs no store and does not block.
+        let is_unrouted = status == Status::BadRequest && request.route().is_none();
+        let response = match status {
+            Status::BadRequest if is_unrouted => exchange.answer(Ok(Vec::new())).wait(),
+            Status::BadRequest => exchange.reject(refusal::malformed()),
+            _ => exchange.reject(Failure::Internal),
         };
-        let response = mounted.content(exchange.reject(failure), exchange.request_id());
-        Ok(convert(response))
+        let mut converted = convert(mounted.content(response, exchange.request_id()));
+        if is_unrouted {
+            // Rocket runs no fairings for such a request.
+            converted.set_raw_header(NO_SNIFF, "nosniff");
+        }
+        Ok(converted)
     }
 }
