@@ -3,21 +3,10 @@
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition } from "./api.js";
 import { byId, element, show } from "./elements.js";
+import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
 import { MEMBERS, OWN, definition, member, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
-
-/** The kinds of fields: a title, the keywords, and whether words can be searched in them. */
-export const TYPES = {
-  text: ["Text", { type: "string" }, true],
-  long: ["Long text", { type: "string", maxLength: "10000" }, true],
-  choice: ["Choice", { type: "string" }, true],
-  digits: ["Whole number", { type: "integer" }, false],
-  number: ["Number", { type: "number" }, false],
-  boolean: ["Yes or no", { type: "boolean" }, false],
-  date: ["Date", { type: "string", format: "date" }, true],
-  uri: ["Web address", { type: "string", format: "uri" }, true],
-};
 
 /** What a field may be besides. */
 const FLAGS = [
@@ -138,7 +127,7 @@ function item(one) {
     return element("button", { type: "button", class: "quiet", "aria-label": label, onclick }, title);
   };
   const flags = ["required", "unique", "indexed", "searched"].filter((_, index) => flagsOf(one)[index]);
-  const words = [TYPES[one.input][0].toLowerCase(), ...flags].join(", ");
+  const words = [KINDS[one.input].title.toLowerCase(), ...flags].join(", ");
   const actions = [button("Edit", () => edit(one))];
   if (one.isOwn && one !== OWN[0]) actions.push(button("Move up", () => moveUp(one)));
   if (one.key !== "name") actions.push(button("Remove", () => removeField(one)));
@@ -227,7 +216,7 @@ function formOf(one) {
   const title = textBox({});
   title.value = one?.title ?? "";
   const key = textBox({ spellcheck: "false", autocapitalize: "none" });
-  const options = Object.entries(TYPES).map(([value, [words]]) => element("option", { value }, words));
+  const options = Object.entries(KINDS).map(([value, kind]) => element("option", { value }, kind.title));
   const type = element("select", {}, ...options);
   type.value = one?.input ?? "text";
   const choices = element("textarea", { rows: 4, spellcheck: "false" });
@@ -238,7 +227,7 @@ function formOf(one) {
   const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
   const choicesField = labelled("Choices, one per line", choices);
   const isSameType = () => one?.isOwn === false || type.value === one?.input;
-  const keywordsOf = () => (isSameType() ? definition.document.properties[one.key] : TYPES[type.value][1]);
+  const keywordsOf = () => (isSameType() ? definition.document.properties[one.key] : KINDS[type.value].keywords);
   const limits = LIMITS.map(([, words]) => textBox({ spellcheck: "false" }));
   const limitFields = LIMITS.map(([, words], index) => labelled(words, limits[index]));
 
@@ -256,7 +245,7 @@ function formOf(one) {
     show(checks[0], !isName);
     show(checks[1], isName || (isOwn && input !== "long" && input !== "boolean"));
     show(checks[2], isOwn && input !== "long");
-    show(checks[3], isOwn && TYPES[input][2]);
+    show(checks[3], isOwn && KINDS[input].keywords.type === "string");
   };
   let isOwnKey = false;
   title.addEventListener("input", () => one || isOwnKey || (key.value = keyOf(title.value)));

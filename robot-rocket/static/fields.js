@@ -1,7 +1,7 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
 import { element, hasFocus, show } from "./elements.js";
-import { inWords } from "./kinds.js";
+import { KINDS, inWords } from "./kinds.js";
 import { MEMBERS, draftOf } from "./robot.js";
 
 /** The maximum number of optional own fields that are not folded. */
@@ -177,7 +177,8 @@ export class Field {
 
 /** The input element of a member with a value: a multi-line one if others cannot hold the value. */
 function boxOf(member, value) {
-  const box = BOXES[member.input](member, value);
+  const type = KINDS[member.input].box;
+  const box = type ? element("input", { type, autocomplete: "off" }) : BOXES[member.input](member, value);
   box.value = value;
   if (box.value === value) return box;
   const long = BOXES.long(member);
@@ -186,12 +187,10 @@ function boxOf(member, value) {
   return long;
 }
 
-/** The input element of a member, for each kind. */
+/** The input element of a member, for each kind that needs more than a type. */
 const BOXES = {
   text: () => textual(element("input", { type: "text" })),
   long: () => textual(element("textarea", { rows: 4 })),
-  uri: () => element("input", { type: "url", autocomplete: "off" }),
-  date: () => element("input", { type: "date", autocomplete: "off" }),
   number: (member) => numeric(member, "any"),
   digits: (member) =>
     member.isOwn || member.minimum < 0

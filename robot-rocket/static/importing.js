@@ -2,9 +2,9 @@
 
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
-import { TYPES, keyOf } from "./defining.js";
+import { keyOf } from "./defining.js";
 import { byId, element, problems, show, shownName } from "./elements.js";
-import { kindOf } from "./kinds.js";
+import { KINDS, kindOf } from "./kinds.js";
 import { showPanel, startPanel } from "./panels.js";
 import { MEMBERS, definition, inNumber, member } from "./robot.js";
 import { requestToken } from "./token.js";
@@ -329,8 +329,8 @@ function fieldChoice(heading, field) {
 function kindChoice(heading, field) {
   // The words of the service.
   const kind = (input) => ({ digits: "integer", choice: "choices", long: "text" })[input] ?? input;
-  const { long, ...types } = TYPES;
-  const options = Object.entries(types).map(([input, [title]]) => option(kind(input), title));
+  const { long, ...types } = KINDS;
+  const options = Object.entries(types).map(([input, { title }]) => option(kind(input), title));
   const value = kindOf(plan.definition.properties[field]);
   return choice(`Kind of ${heading}`, options, kind(value), (chosen) => (kinds[heading] = chosen));
 }

@@ -1,25 +1,16 @@
-// Kinds of fields: what the page does with their values, which are text, empty if there is none.
+// Kinds of fields: the table of what the page does with their values, which are text, empty if there is none.
 
-/** For each kind: `literal` is a typed value in JSON, as typed if the service has to report an error;
-    `stored` the value that the service stores for it; `compare` the order of two values. A kind with
-    ranges has `isValid`, whether a text is the end of one, and `rule`, what it must be. */
+/** For each kind: its `title`, and the `keywords` of a new field; `literal` is a typed value in JSON, as
+    typed if the service has to report an error; `stored` the value that the service stores for it;
+    `compare` the order of two values. A kind with ranges has `isValid`, whether a text is the end of one,
+    and `rule`, what it must be. A kind with an input of the browser has its type, `box`. */
 export const KINDS = {
-  text: texts(),
-  long: texts(),
-  uri: texts(),
-  choice: texts(),
-  date: {
-    ...texts(),
-    isValid: (text) => /^\d{4}-\d\d-\d\d$/.test(text),
-    rule: "a date, such as 2020-05-31",
-  },
-  boolean: {
-    literal: (typed) => typed || "null",
-    stored: (typed) => typed,
-    compare: compareTexts,
-    inWords: (value) => ({ true: "yes", false: "no" })[value] ?? value,
-  },
+  text: texts("Text"),
+  long: texts("Long text", { maxLength: "10000" }),
+  choice: texts("Choice"),
   digits: {
+    title: "Whole number",
+    keywords: { type: "integer" },
     literal: (typed) => number(/^-?\d+$/, digits(typed)),
     stored: digits,
     compare: compareIntegers,
@@ -27,12 +18,29 @@ export const KINDS = {
     rule: "a whole number",
   },
   number: {
+    title: "Number",
+    keywords: { type: "number" },
     literal: (typed) => number(/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i, decimal(typed)),
     stored: decimal,
     compare: (one, other) => one - other,
     isValid: (text) => Number.isFinite(Number(text)),
     rule: "a number",
   },
+  boolean: {
+    title: "Yes or no",
+    keywords: { type: "boolean" },
+    literal: (typed) => typed || "null",
+    stored: (typed) => typed,
+    compare: compareTexts,
+    inWords: (value) => ({ true: "yes", false: "no" })[value] ?? value,
+  },
+  date: {
+    ...texts("Date", { format: "date" }),
+    isValid: (text) => /^\d{4}-\d\d-\d\d$/.test(text),
+    rule: "a date, such as 2020-05-31",
+    box: "date",
+  },
+  uri: { ...texts("Web address", { format: "uri" }), box: "url" },
 };
 
 /** The kind of a property of the definition. */
@@ -48,8 +56,9 @@ export function inWords(input, value) {
   return KINDS[input].inWords?.(value) ?? value;
 }
 
-function texts() {
-  return { literal: JSON.stringify, stored: (typed) => typed, compare: compareTexts };
+function texts(title, keywords) {
+  const values = { literal: JSON.stringify, stored: (typed) => typed, compare: compareTexts };
+  return { title, keywords: { type: "string", ...keywords }, ...values };
 }
 
 function number(pattern, text) {

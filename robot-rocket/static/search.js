@@ -3,7 +3,7 @@
 
 import { changeView } from "./address.js";
 import { byId, element, show } from "./elements.js";
-import { inWords } from "./kinds.js";
+import { KINDS, inWords } from "./kinds.js";
 import { CHOICES, MEMBERS, OWN, SEARCHED, onDefined } from "./robot.js";
 import { mark } from "./row.js";
 import { ENDS, EQUALS, EVERYTHING, NONE, RANGES, choicesOf, isFiltered, problemIn } from "./view.js";
@@ -88,15 +88,15 @@ function rangesOf({ key }) {
 }
 
 function range({ key, title, input, isOwn, minimum, from, to }) {
-  const isDate = input === "date";
+  const type = KINDS[input].box;
   const inputmode = input === "number" ? "decimal" : "numeric";
   const box = (id, placeholder) =>
     element("input", {
       id,
-      type: isDate ? "date" : "text",
-      placeholder: isDate ? undefined : placeholder,
+      type: type ?? "text",
+      placeholder: type ? undefined : placeholder,
       // A numeric keypad may have no sign.
-      inputmode: isDate || !(minimum >= 0) ? undefined : inputmode,
+      inputmode: type || !(minimum >= 0) ? undefined : inputmode,
       autocomplete: "off",
       "aria-describedby": "filter-error",
     });
