@@ -1,12 +1,9 @@
 //! Command line: the global options, and one of the commands.
 
-use clap::{ArgAction, ColorChoice, Parser, Subcommand};
+use clap::{ArgAction, ColorChoice, Parser};
 use robot_core::DEFAULT_URL;
 
-use crate::{
-    commands::{Command, completions::CompletionsArgs, manual::ManualArgs},
-    context::Format,
-};
+use crate::{commands::Command, context::Format};
 
 const GLOBAL: &str = "Global options";
 
@@ -19,7 +16,7 @@ const GLOBAL: &str = "Global options";
 #[command(version, max_term_width = 80, subcommand_value_name = "COMMAND")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
-    pub(crate) command: AnyCommand,
+    pub(crate) command: Command,
 
     /// URL of the robot catalogue
     // The value of the variable is hidden because the URL may contain a password.
@@ -68,18 +65,4 @@ pub(crate) struct Arguments {
         hide_possible_values = true
     )]
     pub(crate) color: ColorChoice,
-}
-
-/// A command about a catalogue, or about the program itself.
-#[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one value")]
-pub(crate) enum AnyCommand {
-    #[command(flatten)]
-    OfCatalogue(Command),
-
-    /// Print a shell completion script
-    Completions(CompletionsArgs),
-
-    /// Print the manual, or write one page per command to a directory
-    Manual(ManualArgs),
 }

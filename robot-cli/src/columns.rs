@@ -122,9 +122,7 @@ impl ColumnArgs {
             columns.strict()
         })
     }
-}
 
-impl ColumnArgs {
     /// How the file is read.
     pub(crate) fn reading(&self) -> Result<ReadOptions, Failure> {
         let mut options = ReadOptions::default();

@@ -114,18 +114,13 @@ impl Failure {
     }
 
     /// With what the owner calls the robots.
-    pub(crate) fn worded(self, definition: &Definition) -> Self {
-        match self {
-            Self::Reported(report) => {
-                let lines = report.lines.iter().map(|line| definition.worded(line));
-                Self::Reported(Report {
-                    lines: lines.collect(),
-                    hint: report.hint.map(|hint| definition.worded(&hint)),
-                    status: report.status,
-                })
+    pub(crate) fn worded(mut self, definition: &Definition) -> Self {
+        if let Self::Reported(report) = &mut self {
+            for text in report.lines.iter_mut().chain(&mut report.hint) {
+                *text = definition.worded(text);
             }
-            Self::CommandLine(_) => self,
         }
+        self
     }
 
     /// Success if there are no failures, or else all of them as one, with the greatest status.

@@ -37,8 +37,8 @@ use clap::{ArgMatches, FromArgMatches};
 use robot_core::OpenOptions;
 
 use crate::{
-    arguments::{AnyCommand, Arguments},
-    commands::{Command, completions, manual},
+    arguments::Arguments,
+    commands::Command,
     context::{Context, Format},
     failure::Failure,
     printable::Printable,
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     let outcome = parse().map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
-            failure @ Failure::Reported(_) => failure,
+            reported => reported,
         })
     });
     match outcome {
@@ -78,11 +78,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     terminal::set_color(arguments.color);
     let format = Format::among(&arguments.format);
     let is_table = format.unwrap_or_default() == Format::Table;
-    let is_file = !is_table
-        || matches!(
-            arguments.command,
-            AnyCommand::OfCatalogue(Command::Export(_))
-        );
+    let is_file = !is_table || matches!(arguments.command, Command::Export(_));
     let mut output: Box<dyn Write> = Box::new(BufWriter::new(io::stdout().lock()));
     if is_file && io::stdout().is_terminal() {
         output = Box::new(Printable {
@@ -106,9 +102,24 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         return Err(Failure::own_file("standard output"));
     }
     let outcome = match arguments.command {
-        AnyCommand::OfCatalogue(command) => command.run(matches, context),
-        AnyCommand::Completions(args) => completions::run(&args, help::command(), context),
-        AnyCommand::Manual(args) => manual::run(&args, help::manual(), context),
+        Command::Add(args) => commands::add::run(&args, context),
+        Command::List(selection) => commands::list::run(&selection, context),
+        Command::Search(args) => commands::search::run(&args, context),
+        Command::Get(args) => commands::get::run(args, context),
+        Command::Summary(args) => commands::summary::run(&args, context),
+        Command::Update(args) => commands::update::run(args, context),
+        Command::Delete(args) => commands::delete::run(args, context),
+        Command::Import(args) => commands::import::run(&args, context),
+        Command::Export(args) => commands::export::run(&args, context),
+        Command::Copy(args) => commands::copy::run(&args, matches, context),
+        Command::Backup(args) => commands::backup::run(args, context),
+        Command::Restore(args) => commands::restore::run(&args, matches, context),
+        Command::Check { repair } => commands::check::run(context, repair),
+        Command::Migrate(args) => commands::migrate::run(&args, context),
+        Command::Fields(args) => commands::fields::run(args, context),
+        Command::Token(command) => commands::token::run(command, context),
+        Command::Completions(args) => commands::completions::run(&args, help::command(), context),
+        Command::Manual(args) => commands::manual::run(&args, help::manual(), context),
     };
     outcome.map_err(|failure| match context.definition.get() {
         Some(definition) => failure.worded(definition),

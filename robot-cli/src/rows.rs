@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use anstyle::Style;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{context::Format, printable::printable};
+use crate::{context::Format, printable::printable, table::print_row};
 
 /// Rows with the same columns.
 pub(crate) struct Rows<'a> {
@@ -59,26 +60,17 @@ impl Rows<'_> {
         }));
         let columns = (0..self.columns.len()).map(|index| {
             let widths = lines.iter().map(|line| line[index].width());
-            let has_numbers = self.rows.iter().any(|row| row[index].is_number());
-            (widths.max().unwrap_or_default(), has_numbers)
+            let is_number = self.rows.iter().any(|row| row[index].is_number());
+            (widths.max().unwrap_or_default(), is_number)
         });
         let columns: Vec<_> = columns.collect();
-        for line in &lines {
+        lines.iter().try_for_each(|line| {
             let cells = line
                 .iter()
                 .zip(&columns)
-                .map(|(cell, (width, has_numbers))| {
-                    let padding = width - cell.width();
-                    if *has_numbers {
-                        format!("{:padding$}{cell}", "")
-                    } else {
-                        format!("{cell}{:padding$}", "")
-                    }
-                });
-            let line = cells.collect::<Vec<_>>().join("  ");
-            writeln!(output, "{}", line.trim_end())?;
-        }
-        Ok(())
+                .map(|(cell, (width, is_number))| (cell.into(), Style::new(), *width, *is_number));
+            print_row(cells, output)
+        })
     }
 }
 

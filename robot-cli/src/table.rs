@@ -88,27 +88,36 @@ impl Table {
         }
     }
 
-    /// Prints a row. Numbers are right-aligned. The padding is computed from the display width of a
-    /// text, because format widths count characters.
     fn print_row(&self, row: &Row<'_>, output: &mut dyn Write) -> io::Result<()> {
-        let mut gap = 0;
-        for ((field, (cell, style)), width) in self.columns.fields.iter().zip(row).zip(&self.widths)
-        {
-            let text = truncate(cell, *width);
-            let padding = width - text.width();
+        let columns = self.columns.fields.iter().zip(&self.widths);
+        let cells = columns.zip(row).map(|((field, width), (cell, style))| {
             let style = Some(*style).filter(|_| self.screen.is_colored);
-            let style = style.unwrap_or_default();
-            let (before, after) = if field.kind().is_number() {
-                (padding, 0)
-            } else {
-                (0, padding)
-            };
-            write!(output, "{:1$}{style}{text}{style:#}", "", gap + before)?;
-            // Not printed after the last column.
-            gap = after + GAP;
-        }
-        writeln!(output)
+            let text = truncate(cell, *width);
+            let is_number = field.kind().is_number();
+            (text, style.unwrap_or_default(), *width, is_number)
+        });
+        print_row(cells, output)
     }
+}
+
+/// Prints texts and their styles in columns of these widths, right-aligned if they are numbers, without blanks at the end.
+/// The padding is computed from the display width of a text, because format widths count characters.
+pub(crate) fn print_row<'a>(
+    cells: impl Iterator<Item = (Cow<'a, str>, Style, usize, bool)>,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let mut gap = 0;
+    for (text, style, width, is_number) in cells {
+        let padding = width - text.width();
+        let before = if is_number { padding } else { 0 };
+        if text.is_empty() {
+            gap += padding + GAP;
+        } else {
+            write!(output, "{:1$}{style}{text}{style:#}", "", gap + before)?;
+            gap = padding - before + GAP;
+        }
+    }
+    writeln!(output)
 }
 
 /// The width to which a column of a width can be narrowed.

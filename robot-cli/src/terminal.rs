@@ -73,9 +73,7 @@ impl ConfirmationArgs {
         }
         Err(Failure::plain(vec!["Nothing was changed.".to_owned()]))
     }
-}
 
-impl ConfirmationArgs {
     /// Fails unless the user accepts on the terminal that records fail, which `--yes` does not.
     pub(crate) fn confirm_failures(&self, question: &str) -> Result<(), Failure> {
         let can_ask = !self.yes && io::stdin().is_terminal() && io::stderr().is_terminal();

@@ -1,31 +1,30 @@
 //! Commands, one module each: the arguments, and a `run` function.
 
-mod add;
-mod backup;
-mod check;
+pub(crate) mod add;
+pub(crate) mod backup;
+pub(crate) mod check;
 pub(crate) mod completions;
-mod copy;
-mod delete;
-mod export;
-mod fields;
-mod get;
-mod import;
-mod list;
+pub(crate) mod copy;
+pub(crate) mod delete;
+pub(crate) mod export;
+pub(crate) mod fields;
+pub(crate) mod get;
+pub(crate) mod import;
+pub(crate) mod list;
 pub(crate) mod manual;
-mod migrate;
-mod restore;
-mod search;
-mod summary;
-mod token;
-mod update;
+pub(crate) mod migrate;
+pub(crate) mod restore;
+pub(crate) mod search;
+pub(crate) mod summary;
+pub(crate) mod token;
+pub(crate) mod update;
 
-use clap::{ArgMatches, Subcommand};
+use clap::Subcommand;
 
-use crate::{
-    context::Context, failure::Failure, import_args::ImportArgs, selection::SelectionArgs,
-};
+use crate::{import_args::ImportArgs, selection::SelectionArgs};
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one value")]
 pub(crate) enum Command {
     /// Add a robot and print it with its id
     ///
@@ -125,31 +124,10 @@ pub(crate) enum Command {
     /// Create access tokens for the server
     #[command(subcommand, after_help = token::EXAMPLES, subcommand_value_name = "COMMAND")]
     Token(token::TokenCommand),
-}
 
-impl Command {
-    pub(crate) fn run(
-        self,
-        matches: &ArgMatches,
-        context: &mut Context<'_>,
-    ) -> Result<(), Failure> {
-        match self {
-            Self::Add(args) => add::run(&args, context),
-            Self::List(selection) => list::run(&selection, context),
-            Self::Search(args) => search::run(&args, context),
-            Self::Get(args) => get::run(args, context),
-            Self::Summary(args) => summary::run(&args, context),
-            Self::Update(args) => update::run(args, context),
-            Self::Delete(args) => delete::run(args, context),
-            Self::Import(args) => import::run(&args, context),
-            Self::Export(args) => export::run(&args, context),
-            Self::Copy(args) => copy::run(&args, matches, context),
-            Self::Backup(args) => backup::run(args, context),
-            Self::Restore(args) => restore::run(&args, matches, context),
-            Self::Check { repair } => check::run(context, repair),
-            Self::Migrate(args) => migrate::run(&args, context),
-            Self::Fields(args) => fields::run(args, context),
-            Self::Token(command) => token::run(command, context),
-        }
-    }
+    /// Print a shell completion script
+    Completions(completions::CompletionsArgs),
+
+    /// Print the manual, or write one page per command to a directory
+    Manual(manual::ManualArgs),
 }
