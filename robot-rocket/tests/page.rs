@@ -14,26 +14,22 @@ mod support;
 mod page {
     mod access;
     mod accessibility;
-    mod base;
     pub(crate) mod browser;
     mod changes;
     mod conflicts;
-    mod docs;
-    mod exporting;
+    mod defining;
     mod filters;
     mod importing;
-    pub(crate) mod keys;
-    mod large_catalogue;
     mod layout;
-    pub(crate) mod long_lists;
+    mod long_lists;
     mod names;
     mod outage;
     mod overview;
-    mod own_fields;
+    pub(crate) mod own_fields;
     mod search;
     mod selecting;
     pub(crate) mod visit;
 }
 
-use page::{browser, keys, long_lists, visit};
+use page::{browser, own_fields, visit};
 use support::{calls, process};

@@ -15,9 +15,6 @@ use crate::{
 /// primary, and the rest for the promotion and new connections.
 const FAILOVER_LIMIT: Duration = Duration::from_secs(15);
 
-/// Generous limit for a node to become a standby: a base backup at worst.
-const REJOIN_LIMIT: Duration = Duration::from_secs(60);
-
 const BOTH: [usize; 2] = [0, 1];
 
 /// A cluster with two servers.
@@ -56,7 +53,7 @@ impl Cluster {
 
     /// Waits until a node is a standby that follows the primary.
     fn wait_until_rejoined(&self, node: usize) -> Duration {
-        wait_for("the node rejoins", REJOIN_LIMIT, || {
+        wait_for("the node rejoins", || {
             ["synchronous", "replica"].contains(&self.role(node).as_str())
         })
     }

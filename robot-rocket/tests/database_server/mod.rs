@@ -4,7 +4,6 @@ use std::path::Path;
 use std::{
     process::{self, Command},
     thread,
-    time::Duration,
 };
 
 use diesel::{Connection, connection::SimpleConnection};
@@ -137,7 +136,7 @@ impl DatabaseServer {
     pub(crate) fn freeze(&self) {
         self.signal("STOP");
         let main = self.folder.run(&["pid", "server"]).concat();
-        wait_for("the database is frozen", Duration::from_secs(10), || {
+        wait_for("the database is frozen", || {
             let mut threads = Command::new("ps");
             threads.args(["-L", "-o", "stat=", "-p", &main, "--ppid", &main]);
             let states = String::from_utf8(threads.output().unwrap().stdout).unwrap();

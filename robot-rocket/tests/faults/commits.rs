@@ -13,7 +13,7 @@ use crate::{
     calls::draft,
     database_server::{DatabaseServer, Kind},
     options::Run,
-    process::{Server, TIMEOUT, wait_for},
+    process::{Server, wait_for, wait_for_progress},
     restarts::wait_until_available,
     workload::{Outcome, send},
 };
@@ -37,7 +37,7 @@ fn set(database: &DatabaseServer, setting: &str, value: &str) {
     database.sql(&format!("ALTER SYSTEM SET {setting} = {value}"));
     database.sql("SELECT pg_reload_conf()");
     let expected = value.trim_matches('\'');
-    wait_for("the setting has its value", TIMEOUT, || {
+    wait_for("the setting has its value", || {
         database.sql(&format!("SHOW {setting}")) == [expected]
     });
 }
@@ -49,7 +49,7 @@ pub(crate) fn post_waits_for_a_missing_standby(run: &Run) {
         let server = start(&database, "synchronous_standby_names", "'missing'");
         let answer = thread::scope(|scope| {
             let post = scope.spawn(|| server.add("waiting"));
-            wait_for("the commit waits", TIMEOUT, || {
+            wait_for("the commit waits", || {
                 database.sql(&format!("SELECT count(*) {WAITING}")) == ["1"]
             });
             // Time for a response that does not wait.
@@ -62,9 +62,7 @@ pub(crate) fn post_waits_for_a_missing_standby(run: &Run) {
         let text = answer.text();
         assert!(text.contains("the change was stored is unknown"), "{text}");
         set(&database, "synchronous_standby_names", "''");
-        wait_for("a write succeeds", TIMEOUT, || {
-            server.add("after").status == 201
-        });
+        wait_for("a write succeeds", || server.add("after").status == 201);
     });
 }
 
@@ -91,9 +89,8 @@ pub(crate) fn shutdown_during_commits_keeps_acknowledged_robots(run: &Run) {
                     move || post(client)
                 });
             }
-            wait_for("robots are acknowledged", TIMEOUT, || {
-                acknowledged.lock().unwrap().len() >= ACKNOWLEDGED
-            });
+            let count = || acknowledged.lock().unwrap().len();
+            wait_for_progress("acknowledged robots", count, |count| *count >= ACKNOWLEDGED);
             database.shut_down_immediately();
             database.start();
             is_over.store(true, Ordering::Relaxed);

@@ -19,7 +19,7 @@ use crate::database_server::Kind;
 use crate::{
     calls::request,
     options::Run,
-    process::{Server, assert_status, wait_for},
+    process::{Server, assert_status, wait_for, wait_for_progress},
     workload::{Interval, Outcome, send},
 };
 
@@ -118,9 +118,6 @@ const STATES: [(&str, &str); 9] = [
     ("string", r#","unique":true"#),
 ];
 
-/// How long something may take on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Values that a robot may have: `m` identifies the change.
 struct Written {
     m: u32,
@@ -143,12 +140,13 @@ struct Writers {
 impl Writers {
     fn wait_for_changes(&self, count: u32, threads: &[ScopedJoinHandle<'_, ()>]) {
         let enough = self.done.load(Relaxed) + count;
-        wait_for("acknowledged changes", TIMEOUT, || {
+        let look = || {
             let has_ended = threads.iter().any(ScopedJoinHandle::is_finished);
             let may_end = self.server_may_end.load(Relaxed);
             assert!(may_end || !has_ended, "a writer has panicked, see above");
-            self.done.load(Relaxed) >= enough
-        });
+            self.done.load(Relaxed)
+        };
+        wait_for_progress("acknowledged changes", look, |done| *done >= enough);
     }
 
     /// Adds and replaces robots until the round is over or the server ends. Only a definition rejects a change.
@@ -281,7 +279,7 @@ fn assert_values_survive(run: &Run, settings: &[(&str, &str)]) {
             writers.wait_for_changes(20, &threads);
         });
         let knows = || servers[0].get(TARGET).text() == servers[1].get(TARGET).text();
-        wait_for("both servers know the definition", TIMEOUT, knows);
+        wait_for("both servers know the definition", knows);
         for server in &servers {
             assert_accounted(server, &ledgers, &drops);
         }

@@ -7,7 +7,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use fastrand::Rng;
@@ -63,9 +63,7 @@ pub(crate) fn files_deleted_during_a_commit(run: &Run) {
         let injection = Injection::into(&server, &[], "fsync,fdatasync", "delay_enter=1000000");
         let client = server.client();
         let adding = thread::spawn(move || call(&client, "POST", "/api/robots", &draft("second")));
-        wait_for("the commit is in the WAL", Duration::from_secs(10), || {
-            length() > before
-        });
+        wait_for("the commit is in the WAL", || length() > before);
         delete(folder.path(), &FILES);
         let answer = adding.join().unwrap();
         drop(injection);

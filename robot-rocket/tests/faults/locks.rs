@@ -75,8 +75,7 @@ fn assert_locked(server: &Server, locked: &[(&str, &str, String)], others: impl 
         // Time for those to reach the database.
         thread::sleep(Duration::from_millis(200));
         others();
-        let limit = Duration::from_secs(20);
-        wait_for("every locked call is rejected", limit, || {
+        wait_for("every locked call is rejected", || {
             waiting.iter().all(thread::ScopedJoinHandle::is_finished)
         });
     });

@@ -39,7 +39,7 @@ pub(crate) fn server_starts_before_its_database(run: &Run, kind: Kind) {
 
 /// Waits until a list succeeds; how long that took.
 pub(crate) fn wait_until_available(server: &Server) -> Duration {
-    wait_for("the database is available", Duration::from_secs(20), || {
+    wait_for("the database is available", || {
         send(&server.client(), "GET", "/api/robots?limit=1", "").outcome == Outcome::Done
     })
 }

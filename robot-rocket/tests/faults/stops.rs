@@ -1,12 +1,6 @@
 //! SIGTERM under load.
 
-use std::{
-    io::Write as _,
-    mem,
-    net::TcpStream,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{io::Write as _, mem, net::TcpStream, thread, time::Instant};
 
 use crate::{
     options::Run,
@@ -54,8 +48,7 @@ fn stop(server: Server, robots: Vec<Robot>) -> Vec<(u64, Write)> {
     let begun: Vec<_> = robots.iter().map(|robot| begin(&server, robot)).collect();
     let signalled = Instant::now();
     let stopping = thread::spawn(move || server.stop("TERM"));
-    let limit = Duration::from_secs(5);
-    wait_for("new connections are refused", limit, || {
+    wait_for("new connections are refused", || {
         TcpStream::connect(address).is_err()
     });
     let finish = |(robot, (mut stream, rest)): (Robot, (TcpStream, String))| {

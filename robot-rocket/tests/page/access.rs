@@ -1,102 +1,90 @@
 //! Catalogues that require a token.
 
 use robot_core::http::{AccessToken, Permission};
-use serde_json::json;
 
 use crate::{
-    calls::{draft, send, token},
-    keys::ENTER,
+    calls::{draft, send},
     visit::Visit,
 };
 
-const READER: &str = "robots_reader";
-const WRITER: &str = "robots_writer";
-
+/// A visit to a server with tokens that permit reading, writing and defining.
 fn visit(anonymous: &str) -> Visit {
-    let reader = AccessToken::of(READER, Permission::Read);
-    let tokens = format!("{reader},{}", token("writer"));
+    let tokens = [
+        ("robots_reader", Permission::Read),
+        ("robots_writer", Permission::Write),
+        ("robots_definer", Permission::Define),
+    ];
+    let tokens = tokens.map(|(token, permission)| AccessToken::of(token, permission).to_string());
     Visit::with(&[
         ("DATABASE_URL", "memory:"),
-        ("ROCKET_API_TOKENS", &tokens),
+        ("ROCKET_API_TOKENS", &tokens.join(",")),
         ("ROCKET_ALLOW_ANONYMOUS", anonymous),
     ])
 }
 
-impl Visit {
-    fn enter_token(&self, token: &str) {
-        self.wait_for_focus("Token");
-        self.press(&format!("{token}{ENTER}"));
-    }
+/// Sends a call with a token, which must succeed.
+fn call(visit: &Visit, token: &str, method: &str, target: &str, body: &str) {
+    let headers = [("Authorization", &*format!("Bearer {token}"))];
+    let answer = send(&visit.client(), method, target, &headers, body);
+    assert!(answer.status < 300, "{}", answer.text());
 }
 
 #[test]
 fn token_is_requested_kept_and_forgotten() {
-    let visit = visit("false");
-    visit.wait_for_text("#token", "This requires a token");
-    visit.enter_token("robots_wrong");
-    visit.wait_for_text("#token", "is unknown to this service");
-    visit.enter_token("no token at all");
-    visit.wait_for_text("#token-error", "A token is one word");
-    visit.run("document.querySelector('#token-text').value = ''");
-    visit.enter_token(WRITER);
-    visit.wait_for_text("#start", "No robots yet");
-    visit.reload();
-    visit.wait_for_text("#start", "No robots yet");
-    visit.press_on("token-open");
-    visit.wait_for_focus("Token");
-    visit.press_on("token-forget");
-    visit.wait_for_text("#token", "This requires a token");
-    assert_eq!(visit.run("return sessionStorage.length"), 0);
+    visit("false").play(
+        "see #token: This requires a token
+         focus Token -> type robots_wrong<Enter> -> see #token: is unknown to this service
+         focus Token -> type no token at all<Enter> -> see #token-error: A token is one word
+         run $('#token-text').value = '' -> focus Token -> type robots_writer<Enter> -> see #start: No robots yet
+         reload -> see #start: No robots yet -> press token-open -> focus Token
+         press token-forget -> see #token: This requires a token -> is sessionStorage.length == 0",
+    );
 }
 
 #[test]
 fn actions_wait_for_a_token_that_permits_them() {
-    let visit = visit("read");
-    visit.wait_for_text("#start", "No robots yet");
-    visit.enter_robot("R2-D2", "d", "1977");
-    visit.wait_for_text("#token", "This requires a token");
-    visit.enter_token(READER);
-    visit.wait_for_text("#token", "This token does not permit to write");
-    visit.enter_token(WRITER);
-    visit.wait_for_rows(1);
-    visit.wait_for_announcement("Added R2-D2, droid, 1977.");
-    visit.wait_for_focus("Name");
-    visit.press_on("token-open");
-    visit.wait_for_focus("Token");
-    visit.press_on("token-forget");
-    let robot = r#"{"name":"C-3PO","type":"droid","year":1977}"#;
-    visit.choose("robots.ndjson", robot);
-    visit.wait_for_text("#token", "This requires a token");
-    visit.enter_token(WRITER);
-    visit.wait_for_text("#plan-counts", "Would add 1 robot.");
-    visit.submit_import();
-    visit.wait_for_text("#import-outcome", "Added 1 robot.");
-    visit.wait_for_rows(2);
-    visit.choose(
-        "more.ndjson",
-        r#"{"name":"HAL","type":"virtual","year":1968,"voice":"calm"}"#,
+    visit("read").play(
+        r#"see #start: No robots yet -> enter R2-D2<Tab>d<Tab>1977 -> see #token: This requires a token
+           focus Token -> type robots_reader<Enter> -> see #token: This token does not permit to write
+           focus Token -> type robots_writer<Enter> -> rows 1 -> said Added R2-D2, droid, 1977.
+           focus Name -> press token-open -> focus Token -> press token-forget
+           choose robots.ndjson {"name":"C-3PO","type":"droid","year":1977} -> see #token: This requires a token
+           focus Token -> type robots_writer<Enter> -> see #plan-counts: Would add 1 robot.
+           import -> see #import-outcome: Added 1 robot. -> rows 2
+           choose more.ndjson {"name":"HAL","type":"virtual","year":1968,"voice":"calm"}
+           see #plan: new: voice -> import -> see #token-why: This token does not permit to define"#,
     );
-    visit.wait_for_text("#plan", "new: voice");
-    visit.submit_import();
-    visit.wait_for_text("#token-why", "This token does not permit to define");
+}
+
+#[test]
+fn definition_needs_the_token_that_reading_needs() {
+    let visit = visit("false");
+    let body = r#"{"title": "Secrets", "properties": {"hideout": {"type": "string"}}}"#;
+    call(&visit, "robots_definer", "PUT", "/api/definition", body);
+    let module = visit.call("GET", "/page/definition.js", "");
+    let is_hidden = !module.contains("hideout") && module.contains("REVISION = null");
+    assert!(is_hidden, "{module}");
+    visit.play(
+        "focus Token -> type robots_reader<Enter> -> see #start: Secrets
+         reload -> see #adding-open: Add to Secrets -> panel adding -> see #add: Hideout
+         press fields-open -> focus fields-heading -> press Remove Hideout
+         see #token: This token does not permit to define
+         focus Token -> type robots_definer<Enter> -> said Removed the field Hideout.",
+    );
 }
 
 #[test]
 fn export_sends_the_token() {
     let visit = visit("false");
-    visit.enter_token(READER);
-    visit.wait_for_text("#start", "No robots yet");
-    let headers = [("Authorization", "Bearer robots_writer")];
-    let added = send(
-        &visit.client(),
+    visit.play("focus Token -> type robots_reader<Enter> -> see #start: No robots yet");
+    call(
+        &visit,
+        "robots_writer",
         "POST",
         "/api/robots",
-        &headers,
         &draft("R2-D2"),
     );
-    assert_eq!(added.status, 201);
-    visit.reload();
-    visit.wait_for_rows(1);
+    visit.play("reload -> rows 1");
     // A browser that can write to a file while it receives.
     visit.run(
         "window.saved = []; window.showSaveFilePicker = async ({ suggestedName }) => ({ \
@@ -104,28 +92,23 @@ fn export_sends_the_token() {
          write: (bytes) => window.saved.push(new TextDecoder().decode(bytes)), \
          close: () => window.saved.push(suggestedName) }) })",
     );
-    visit.click("#export summary");
-    visit.click("#exports li:first-child a");
-    visit.wait_for_announcement("Exported robots.csv.");
-    let saved = json!("id,name,type,year,revision\n1,R2-D2,droid,1977,1\nrobots.csv");
-    assert_eq!(visit.run("return window.saved.join('')"), saved);
+    visit.play(
+        r#"click #export summary -> click #exports li:first-child a -> said Exported robots.csv.
+           is window.saved.join('') == "id,name,type,year,revision\n1,R2-D2,droid,1977,1\nrobots.csv""#,
+    );
     // A browser that cannot.
     visit.allow_downloads();
-    visit.run("window.showSaveFilePicker = undefined");
-    visit.click("#export summary");
-    visit.click("#exports li:nth-child(3) a");
-    visit.wait_for_file(
-        "robots.json",
-        "[\n{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977,\"revision\":1}\n]\n",
+    visit.play(
+        r#"run window.showSaveFilePicker = undefined
+           click #export summary -> click #exports li:nth-child(3) a
+           saved robots.json [\n{"id":"1","name":"R2-D2","type":"droid","year":1977,"revision":1}\n]\n"#,
     );
     visit.run(
         "const send = window.fetch; window.fetch = (path, options) => path.includes('export') \
          ? Promise.reject(new TypeError('cut off')) : send(path, options)",
     );
-    visit.click("#export summary");
-    visit.click("#exports li:last-child a");
-    visit.wait_for_text(
-        "#export-state",
-        "The file is not complete. The server does not answer.",
+    visit.play(
+        "click #export summary -> click #exports li:last-child a
+         see #export-state: The file is not complete. The server does not answer.",
     );
 }

@@ -2,7 +2,7 @@
 
 use std::{env, fs};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::visit::Visit;
 
@@ -32,75 +32,47 @@ impl Visit {
         }
     }
 
-    /// Changes the robot that is being edited as another client, and saves it here.
-    fn overtake_edit(&self) {
-        let target = "/api/robots?fields=id,name,type,year";
-        let robots = self.call("GET", target, "");
-        let robots: Vec<Value> = serde_json::from_str(&robots).unwrap();
-        for robot in robots {
-            let path = format!("/api/robots/{}", robot["id"].as_str().unwrap());
-            self.call("PUT", &path, &robot.to_string());
-        }
-        self.run("document.querySelector('.edited .main').click()");
-        self.wait_for_text(".conflict", "Keep mine");
-    }
-
-    fn assert_accessible_in_all_states(&self) {
-        self.assert_accessible("empty");
-        self.run("document.querySelector('#add').requestSubmit()");
-        self.wait_for_text("#add .of-name .error", "name is required");
-        self.assert_accessible("a form with messages");
-        self.run("document.querySelector('#start .main').click()");
-        self.wait_for_rows(9);
-        self.wait_for_text("#picture h2", "By year and type");
-        self.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
-        self.assert_accessible("filled");
-        self.run("document.querySelector('[data-action=delete]').click()");
-        self.wait_for_text("#undo", "Deleted BB-8");
-        self.run("document.querySelector('[data-action=edit]').click()");
-        self.run("document.querySelector('.edited input').value = 'ELIZA'");
-        self.run("document.querySelector('.edited .main').click()");
-        self.wait_for_text(".edited .error", "The robot name must be unique");
-        self.assert_accessible("an edited row");
-        self.overtake_edit();
-        self.assert_accessible("a conflict");
-        self.import(
-            "robots.csv",
-            "name,type,year\n,droid,1999\nK-9,droid,1977\n",
-        );
-        self.wait_for_text("#import-outcome", "Added 1 robot, failed 1.");
-        self.run("document.querySelector('#of-type input').click()");
-        self.wait_for_text(".scope", "Whole catalogue");
-        self.run("document.querySelector('#export').open = true");
-        self.run("document.querySelector('#year_from').value = 'x'");
-        self.run("document.querySelector('#filter').requestSubmit()");
-        self.wait_for_text("#filter-error", "A year has only digits.");
-        self.assert_accessible("imported, filtered, and a wrong year");
-        self.run("document.querySelector('#help').showModal()");
-        self.assert_accessible("help");
-        self.run("document.querySelector('#help').close()");
-        self.run("document.querySelector('#query').value = 'nobody'");
-        self.run("document.querySelector('#search').requestSubmit()");
-        self.wait_for_text("#none", "No robot matches the filter.");
-        self.assert_accessible("nothing found");
+    /// Prefers the `light` or `dark` colour scheme.
+    pub(crate) fn prefer(&self, scheme: &str) {
+        let preferred = json!({"name": "prefers-color-scheme", "value": scheme});
+        let media = json!({"features": [preferred]});
+        self.browser.devtools("Emulation.setEmulatedMedia", &media);
     }
 }
 
 #[test]
 fn axe_finds_no_violations_in_any_state() {
-    Visit::of(&[]).assert_accessible_in_all_states();
+    Visit::of(&[]).play(
+        r#"accessible empty -> run $('#add').requestSubmit() -> see #add .of-name .error: name is required
+           accessible a form with messages -> run $('#start .main').click() -> rows 9
+           see #picture h2: By year and type -> run $$('details').forEach((each) => { each.open = true; })
+           accessible filled -> run $('[data-action=delete]').click() -> see #undo: Deleted BB-8
+           run $('[data-action=edit]').click(); $('.edited input').value = 'ELIZA'; $('.edited .main').click()
+           see .edited .error: The robot name must be unique -> accessible an edited row
+           run return fetch('v1/robots?year_from=0', { method: 'PATCH', body: '{"year":1}', \
+           headers: { 'Content-Type': 'application/merge-patch+json' } })
+           run $('.edited .main').click()
+           see .conflict: Keep mine -> accessible a conflict
+           choose robots.csv name,type,year\n,droid,1999\nK-9,droid,1977\n
+           see #plan-counts: Nothing is stored yet. -> run $('#keep-going').click()
+           import -> see #import-outcome: Added 1 robot, failed 1.
+           run $('#of-type input').click() -> see .scope: Whole catalogue
+           run $('#export').open = true; $('#year_from').value = 'x'; $('#filter').requestSubmit()
+           see #filter-error: A year has only digits. -> accessible imported, filtered, and a wrong year
+           run $('#help').showModal() -> accessible help -> run $('#help').close() -> search nobody
+           see #none: No robot matches the filter. -> accessible nothing found"#,
+    );
 }
 
 #[test]
 fn axe_finds_no_violations_in_token_and_outage_states() {
-    let hash = "0".repeat(64);
-    let token = format!("write:sha256:{hash}");
+    let token = format!("write:sha256:{}", "0".repeat(64));
     let settings = [("DATABASE_URL", "memory:"), ("ROCKET_API_TOKENS", &token)];
     let mut visit = Visit::with(&settings);
-    visit.wait_for_text("#token", "This requires a token");
-    visit.assert_accessible("a token is requested");
+    visit.play("see #token: This requires a token -> accessible a token is requested");
     visit.stop_server();
-    visit.run("document.querySelector('#add').requestSubmit()");
-    visit.wait_for_text("#trouble", "The server does not answer.");
-    visit.assert_accessible("the server is unreachable");
+    visit.play(
+        "run $('#add').requestSubmit() -> see #trouble: The server does not answer.
+         accessible the server is unreachable",
+    );
 }

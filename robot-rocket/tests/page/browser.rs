@@ -21,7 +21,48 @@ use serde_json::{Value, json};
 use tokio::{runtime, time};
 use url::{ParseError, Url};
 
-use crate::process::TIMEOUT;
+use crate::process::{TIMEOUT, wait_for_progress};
+
+/// Keys in a text that is typed: names, and what `WebDriver` sends.
+const KEYS: [(&str, char); 10] = [
+    ("<Control>", CONTROL),
+    ("<Shift>", SHIFT),
+    ("<Tab>", '\u{e004}'),
+    ("<Enter>", '\u{e007}'),
+    ("<Escape>", '\u{e00c}'),
+    ("<Space>", ' '),
+    ("<End>", '\u{e010}'),
+    ("<Home>", '\u{e011}'),
+    ("<Down>", '\u{e015}'),
+    ("<Delete>", '\u{e017}'),
+];
+
+/// These keys are held while the next one is pressed.
+const CONTROL: char = '\u{e009}';
+const SHIFT: char = '\u{e008}';
+
+/// What scripts of tests may use.
+const FUNCTIONS: &str = "
+    const $ = (selector) => document.querySelector(selector);
+    const $$ = (selector) => [...document.querySelectorAll(selector)];
+    const texts = (selector) => $$(selector).map((each) => each.textContent);
+    const shows = (selector, text) =>
+        $$(selector).some((each) => each.checkVisibility() && each.textContent.includes(text));
+    const rows = () => $$('#table tbody tr:not(.edited)').filter((row) => row.checkVisibility())
+        .map((row) => ['name', 'type', 'year'].map((kind) => row.querySelector(`.of-${kind}`).textContent));
+    // The focused element: its label, its accessible name, its id or its text.
+    const focus = (it = document.activeElement) =>
+        it.labels?.[0]?.textContent ?? it.getAttribute('aria-label') ?? (it.id || it.textContent);
+    // The message about the focused box.
+    const message = (id = document.activeElement.getAttribute('aria-describedby')) =>
+        id ? document.getElementById(id).textContent : '';
+    // As a user who types or chooses.
+    const set = (selector, value) => {
+        $(selector).value = value;
+        for (const type of ['input', 'change']) $(selector).dispatchEvent(new Event(type, { bubbles: true }));
+    };
+    const fits = () => document.documentElement.scrollWidth <= innerWidth;
+";
 
 /// For tests, also as root, and without access to the network.
 const ARGUMENTS: [&str; 9] = [
@@ -137,7 +178,19 @@ impl Browser {
 
     /// Runs a script and returns its result.
     pub(crate) fn run(&self, script: &str, arguments: &[Value]) -> Value {
-        self.wait(self.client.execute(script, arguments.to_vec()))
+        let script = format!("{FUNCTIONS}{script}");
+        self.wait(self.client.execute(&script, arguments.to_vec()))
+    }
+
+    /// Waits until an expression has a value. Other changes of the page, and responses, are progress.
+    #[track_caller]
+    pub(crate) fn expect(&self, what: &str, expression: &str, arguments: &[Value], value: &Value) {
+        let script = format!(
+            "return [{expression}, document.body.textContent.length, \
+             performance.getEntriesByType('resource').length]"
+        );
+        let look = || self.run(&script, arguments);
+        wait_for_progress(what, look, |seen| seen[0] == *value);
     }
 
     /// Runs an asynchronous script and returns what it passes to its callback.
@@ -145,20 +198,21 @@ impl Browser {
         self.wait(self.client.execute_async(script, Vec::new()))
     }
 
-    /// Presses keys one after the other on the focused element.
-    pub(crate) fn press(&self, keys: &str) {
-        self.act(keys.chars().flat_map(|key| [down(key), up(key)]));
-    }
-
-    /// Presses a key while another one is held.
-    pub(crate) fn press_with(&self, held: char, key: char) {
-        self.act([down(held), down(key), up(key), up(held)]);
-    }
-
-    fn act(&self, strokes: impl IntoIterator<Item = KeyAction>) {
-        let keyboard = KeyActions::new("keyboard".to_owned());
-        let strokes = strokes.into_iter().fold(keyboard, InputSource::then);
-        self.wait(self.client.perform_actions(strokes));
+    /// Presses keys one after the other on the focused element. Special keys have names, such as `<Enter>`.
+    pub(crate) fn press(&self, text: &str) {
+        let keys = KEYS.iter().fold(text.to_owned(), |text, (name, key)| {
+            text.replace(name, &key.to_string())
+        });
+        let (mut keys, mut keyboard) = (keys.chars(), KeyActions::new("keyboard".to_owned()));
+        while let Some(key) = keys.next() {
+            keyboard = keyboard.then(down(key));
+            if [CONTROL, SHIFT].contains(&key) {
+                let other = keys.next().unwrap();
+                keyboard = keyboard.then(down(other)).then(up(other));
+            }
+            keyboard = keyboard.then(up(key));
+        }
+        self.wait(self.client.perform_actions(keyboard));
     }
 
     /// Clicks an element, which must be visible.

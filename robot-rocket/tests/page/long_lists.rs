@@ -1,60 +1,130 @@
-//! Lists that are longer than a window.
+//! Lists that are longer than a window, of thousands of robots, or of as many as `PAGE_ROBOTS` says, up to 1,000,000.
+
+use std::env;
 
 use serde_json::json;
 
 use crate::{
-    keys::{END, ENTER, HOME, TAB},
-    process::{TIMEOUT, wait_for},
+    process::{wait_for, wait_for_progress},
     visit::Visit,
 };
 
 /// More elements than the page may have at any time.
-pub(crate) const MOST_ELEMENTS: u64 = 7500;
+const MOST_ELEMENTS: u64 = 7500;
 
 impl Visit {
-    pub(crate) fn elements(&self) -> u64 {
-        let script = "return document.querySelectorAll('*').length";
-        self.run(script).as_u64().unwrap()
+    fn assert_small(&self) {
+        let elements = self.run("return $$('*').length").as_u64().unwrap();
+        assert!(elements < MOST_ELEMENTS, "{elements}");
     }
 
     /// The name in the `first` or `last` row.
-    pub(crate) fn name_at(&self, place: &str) -> String {
-        let script = "const names = document.querySelectorAll('#table .name'); \
-                      return names[arguments[0] === 'last' ? names.length - 1 : 0].textContent";
+    fn name_at(&self, place: &str) -> String {
+        let script = "return texts('#table .name').at(arguments[0] === 'last' ? -1 : 0)";
         let name = self.browser.run(script, &[json!(place)]);
         name.as_str().unwrap().to_owned()
     }
 
     /// Presses a key until a name is in the `first` or `last` row.
     #[track_caller]
-    fn press_until(&self, key: &str, place: &str, name: &str) {
-        wait_for(name, TIMEOUT, || {
-            self.press(key);
-            assert!(self.elements() < MOST_ELEMENTS);
-            self.name_at(place) == name
-        });
+    fn press_until(&self, key: &str, place: &str, is_met: impl Fn(&str) -> bool) {
+        let look = || {
+            self.browser.press(key);
+            self.assert_small();
+            self.name_at(place)
+        };
+        wait_for_progress(key, look, |name| is_met(name));
     }
+
+    /// The rows of the list.
+    fn rows(&self) -> Vec<[String; 3]> {
+        serde_json::from_value(self.run("return rows()")).unwrap()
+    }
+}
+
+/// A visit to a large catalogue, and its number of robots.
+fn large() -> (Visit, u32) {
+    let count = env::var("PAGE_ROBOTS").map_or(10_000, |number| number.parse().unwrap());
+    let visit = Visit::of_many(count);
+    visit.play(&format!("see #count: {}", written(count)));
+    (visit, count)
+}
+
+/// A number of robots as the page writes it.
+fn written(robots: u32) -> String {
+    match (robots / 1_000_000, robots / 1000 % 1000, robots % 1000) {
+        (0, 0, ones) => format!("{ones} robots"),
+        (0, thousands, ones) => format!("{thousands},{ones:03} robots"),
+        (millions, thousands, ones) => format!("{millions},{thousands:03},{ones:03} robots"),
+    }
+}
+
+#[test]
+fn large_catalogue_is_searched_sorted_and_filtered() {
+    let (visit, count) = large();
+    let total = written(count);
+    // The robot with the greatest number among those that meet a condition.
+    let last = |condition: fn(u32) -> bool| {
+        let number = (0..count).rev().find(|number| condition(*number)).unwrap();
+        format!("robot {number:06}")
+    };
+    let name = last(|_| true);
+    visit.play(&format!(
+        "type /{} -> names {name} -> open -> tab Id",
+        name.to_uppercase()
+    ));
+    let first = "is texts('#table .name')[0] ==";
+    for (column, greatest) in [
+        ("Id", &name),
+        ("Name", &name),
+        ("Year", &last(|number| number % 120 == 119)),
+    ] {
+        let order = column.to_lowercase();
+        visit.play(&format!(
+            r#"focus {column} -> type <Enter> -> {first} "robot 000000"
+               type <Enter> -> said sorted by {order}, descending -> {first} "{greatest}"
+               see #count: {total} -> type <Tab>"#
+        ));
+    }
+    let is_found = |number: &u32| number.is_multiple_of(3) && number % 120 >= 50;
+    let found = (0..count).filter(is_found).count().try_into().unwrap();
+    visit.play(&format!(
+        r#"open ?sort=-year&year_from=1950&q=ROBOT -> tab droid -> type <Space>
+           see #count: {} -> {first} "{}" -> see #picture .scope: This filter"#,
+        written(found),
+        last(|number| number % 120 == 117)
+    ));
+}
+
+#[test]
+fn large_catalogue_keeps_the_page_small_and_accessible() {
+    let (visit, count) = large();
+    visit.play(&format!("type /robot -> see #count: {}", written(count)));
+    let look = || {
+        visit.run("scrollTo(0, document.documentElement.scrollHeight)");
+        visit.assert_small();
+        visit.name_at("last")
+    };
+    wait_for_progress("robot 001900", look, |name| name.as_str() > "robot 001900");
+    visit.play("fits 320 -> accessible many robots on a narrow screen");
 }
 
 #[test]
 fn long_lists_are_complete_in_both_directions() {
     let visit = Visit::of_many(2500);
-    visit.wait_for_text("#count", "2,500 robots");
-    visit.press_until(END, "last", "robot 002499");
-    visit.wait_for_text("#end", "End of the list.");
+    visit.play("see #count: 2,500 robots");
+    visit.press_until("<End>", "last", |name| name == "robot 002499");
+    visit.play("see #end: End of the list.");
     assert!(visit.name_at("first").as_str() > "robot 002000");
-    let script = "return Number(document.querySelector('#table tbody:last-child tr:last-child')\
-                  .getAttribute('aria-rowindex'))";
-    assert_eq!(visit.run(script), 2501);
-    visit.press_until(HOME, "first", "robot 000000");
-    let names = visit.names();
+    visit.play("is $('#table tbody:last-child tr:last-child').ariaRowIndex == \"2501\"");
+    visit.press_until("<Home>", "first", |name| name == "robot 000000");
+    let names = visit.rows().into_iter().map(|[name, ..]| name);
     let consecutive = (0..names.len()).map(|number| format!("robot {number:06}"));
     assert!(consecutive.eq(names), "a robot is missing, or there twice");
 
-    visit.open("?sort=-year&type=droid&year_from=1950");
-    visit.wait_for_text("#count", "477 robots");
-    visit.press_until(END, "last", "robot 000051");
-    visit.press_until(HOME, "first", "robot 002397");
+    visit.play("open ?sort=-year&type=droid&year_from=1950 -> see #count: 477 robots");
+    visit.press_until("<End>", "last", |name| name == "robot 000051");
+    visit.press_until("<Home>", "first", |name| name == "robot 002397");
     let rows = visit.rows();
     let mut expected = rows.clone();
     expected.sort_by(|one, other| (&other[2], &other[0]).cmp(&(&one[2], &one[0])));
@@ -66,51 +136,41 @@ fn long_lists_are_complete_in_both_directions() {
 #[test]
 fn edited_row_keeps_its_text_while_out_of_view() {
     let visit = Visit::of_many(1500);
-    visit.edit("robot 000001");
-    visit.press("Marvin");
-    let goes = "return !document.querySelector('tr.edited')";
-    wait_for("the row goes", TIMEOUT, || {
-        visit.run("scrollTo(0, document.documentElement.scrollHeight)");
-        visit.run(goes) == true
-    });
-    wait_for("the row comes back", TIMEOUT, || {
-        visit.run("scrollTo(0, 0)");
-        visit.run(goes) == false
-    });
-    assert_eq!(
-        visit.run("return document.querySelector('tr.edited input').value"),
-        "Marvin"
+    visit.play("edit robot 000001 -> type Marvin");
+    for (place, is_gone) in [
+        ("document.documentElement.scrollHeight", true),
+        ("0", false),
+    ] {
+        wait_for("the row goes or comes back", || {
+            visit.run(&format!("scrollTo(0, {place})"));
+            visit.run("return $('tr.edited') === null") == is_gone
+        });
+    }
+    visit.play(
+        r#"is $('tr.edited input').value == "Marvin" -> run $('tr.edited input').focus()
+           type <Tab><Tab><Enter> -> focus Edit Marvin -> stored "name":"Marvin""#,
     );
-    visit.run("document.querySelector('tr.edited input').focus()");
-    visit.press(&format!("{TAB}{TAB}{ENTER}"));
-    visit.wait_for_focus("Edit Marvin");
-    visit.assert_stores(r#""name":"Marvin""#);
 }
 
 #[test]
 fn deleted_pages_are_left_out_and_loading_ends() {
     let visit = Visit::of_many(2500);
-    wait_for("the middle of the list", TIMEOUT, || {
-        visit.press(END);
-        visit.name_at("last").as_str() > "robot 001700"
-    });
+    visit.press_until("<End>", "last", |name| name > "robot 001700");
     // In each page before the window, one robot stays, or none.
     for id in (1..=1500).filter(|id| *id != 150 && *id != 950) {
-        visit.delete(id);
+        visit.call("DELETE", &format!("/api/robots/{id}"), "");
     }
     visit.run(
         "const send = window.fetch; window.sent = 0; \
          window.fetch = (...call) => { window.sent++; return send(...call); }",
     );
-    visit.press_until(HOME, "first", "robot 000149");
+    visit.press_until("<Home>", "first", |name| name == "robot 000149");
     let idle = "const done = arguments[arguments.length - 1]; const before = window.sent; \
                 setTimeout(() => done(window.sent === before), 500)";
-    wait_for("no more requests", TIMEOUT, || {
-        visit.browser.run_async(idle) == true
-    });
-    let names = visit.names();
-    assert!(names.is_sorted(), "{names:?}");
-    assert!(visit.elements() < MOST_ELEMENTS);
+    wait_for("no more requests", || visit.browser.run_async(idle) == true);
+    let rows = visit.rows();
+    assert!(rows.is_sorted(), "{rows:?}");
+    visit.assert_small();
 }
 
 /// Makes requests that contain `failing` fail with 500, and counts those of pages after the first.
@@ -127,24 +187,14 @@ const FAILING: &str = "
 fn failed_lists_do_not_grow_and_can_be_retried() {
     let visit = Visit::of_many(500);
     visit.run(FAILING);
-    visit.run("window.failing = 'sort=-name'");
-    visit.click("[data-key=name] button");
-    visit.wait_for_text("#refused", "The server answered 500.");
-    let before = visit.rows();
-    visit.run("window.pages = 0; document.querySelector('#more').click()");
-    assert_eq!(visit.run("return window.pages"), 0);
-    visit.run("window.failing = 'none'; document.querySelector('#refused button').click()");
-    wait_for("the last robot", TIMEOUT, || {
-        visit.name_at("first") == "robot 000499"
-    });
-    assert_ne!(visit.rows(), before);
-    visit.run("window.failing = 'cursor='");
-    visit.press(END);
-    visit.wait_for_text("#refused", "The server answered 500.");
-    visit.run("window.failing = 'none'; document.querySelector('#refused button').click()");
-    visit.wait_for(
-        "no error",
-        "return document.querySelector('#refused').hidden",
+    visit.play(
+        r#"run window.failing = 'sort=-name' -> click [data-key=name] button
+           see #refused: The server answered 500. -> is texts('#table .name')[0] == "robot 000000"
+           run window.pages = 0; $('#more').click() -> is window.pages == 0
+           run window.failing = 'none'; $('#refused button').click()
+           is texts('#table .name')[0] == "robot 000499"
+           run window.failing = 'cursor=' -> type <End> -> see #refused: The server answered 500.
+           run window.failing = 'none'; $('#refused button').click()
+           is $('#refused').hidden == true -> is rows().length > 100 == true"#,
     );
-    wait_for("the next page", TIMEOUT, || visit.rows().len() > 100);
 }

@@ -1,53 +1,39 @@
 //! Outage of the server.
 
-use crate::{
-    keys::{ENTER, ESCAPE},
-    visit::Visit,
-};
+use crate::visit::Visit;
 
-/// A visit to a server with one robot that has been stopped, and its port.
-fn visit_to_stopped_server() -> (Visit, String) {
+/// A visit to a server with one robot that has been stopped.
+fn visit_to_stopped_server() -> Visit {
     let mut visit = Visit::with(&[]);
-    visit.add("Marvin", "droid", "1979");
-    visit.reload();
-    visit.wait_for_rows(1);
-    let port = visit.stop_server();
-    (visit, port)
+    visit.play(
+        r#"POST /api/robots {"name":"Marvin","type":"droid","year":1979} -> reload -> rows 1"#,
+    );
+    visit.stop_server();
+    visit
 }
 
 #[test]
 fn typed_text_survives_an_outage() {
-    let (mut visit, port) = visit_to_stopped_server();
-    visit.enter_robot("R2-D2", "d", "1977");
-    visit.wait_for_text("#trouble", "The server does not answer.");
-    visit.wait_for_text("#add .error", "will be looked up");
-    let script = "return [...document.querySelectorAll('#add input, #add select')]\
-                  .map((box) => box.value).join()";
-    assert_eq!(visit.run(script), "R2-D2,droid,1977");
-    visit.start_server(&port);
-    visit.wait_for_announcement("The server answers again.");
-    visit.wait_for_text("#add .error", "The robot was not added. Add it again.");
-    assert_eq!(
-        visit.run("return document.querySelector('#trouble').hidden"),
-        true
+    let mut visit = visit_to_stopped_server();
+    visit.play(
+        r#"enter R2-D2<Tab>d<Tab>1977 -> see #trouble: The server does not answer.
+           see #add .error: will be looked up
+           is $$('#add input, #add select').map((box) => box.value) == ["R2-D2", "droid", "1977"]"#,
     );
-    visit.press_on("Year");
-    visit.wait_for_rows(2);
-    visit.assert_stores("R2-D2");
+    visit.start_server();
+    visit.play(
+        "said The server answers again. -> see #add .error: The robot was not added. Add it again.
+         is $('#trouble').hidden == true -> press Year -> rows 2 -> stored R2-D2",
+    );
 }
 
 #[test]
 fn search_is_retried_after_an_outage() {
-    let (mut visit, port) = visit_to_stopped_server();
-    visit.press("/Nobody");
-    visit.wait_for_text("#trouble", "The server does not answer.");
-    visit.tab_to("Try again");
-    visit.start_server(&port);
-    visit.press(ENTER);
-    visit.wait_for_text("#none", "No robot has all words of Nobody.");
-    assert_eq!(
-        visit.run("return document.querySelector('#trouble').hidden"),
-        true
+    let mut visit = visit_to_stopped_server();
+    visit.play("type /Nobody -> see #trouble: The server does not answer. -> tab Try again");
+    visit.start_server();
+    visit.play(
+        "type <Enter> -> see #none: No robot has all words of Nobody. -> is $('#trouble').hidden == true",
     );
 }
 
@@ -67,50 +53,35 @@ const CUT_OFF: &str = "
     };";
 
 /// Makes only the probe fail: the server is available again, and the page has not noticed yet.
-const PROBE_FAILS: &str = "window.isDown = (path) => path.endsWith('?limit=1')";
+const PROBE_FAILS: &str = "run window.isDown = (path) => path.endsWith('?limit=1')";
 
-impl Visit {
-    /// Ends the outage, and waits until a request that contains a text was answered.
-    fn end_outage(&self, request: &str) {
-        self.run("window.answered = []; window.isDown = () => false");
-        self.run("document.querySelector('#trouble button').click()");
-        let script = format!("return window.answered.some((path) => path.includes({request:?}))");
-        self.wait_for(request, &script);
-    }
-}
+/// Ends the outage.
+const END: &str =
+    "run window.answered = []; window.isDown = () => false; $('#trouble button').click()";
 
 #[test]
 fn retry_does_not_replace_a_newer_view() {
     let visit = Visit::of(&["Marvin", "R2-D2"]);
     visit.run(CUT_OFF);
-    visit.press("/R2");
-    visit.wait_for_text("#trouble", "The server does not answer.");
-    visit.add("Bender", "mechanical", "1999");
-    visit.run(PROBE_FAILS);
-    visit.press(ESCAPE);
-    let all = ["Bender", "Marvin", "R2-D2"];
-    visit.wait_for_names(&all);
-    visit.end_outage("?limit=1");
-    assert_eq!(visit.names(), all);
-    let script = "return window.sent.filter((path) => path.includes('R2')).length";
-    assert_eq!(visit.run(script), 0);
+    visit.play(&format!(
+        r#"type /R2 -> see #trouble: The server does not answer.
+           POST /api/robots {{"name":"Bender","type":"mechanical","year":1999}}
+           {PROBE_FAILS} -> type <Escape> -> names Bender, Marvin, R2-D2
+           {END} -> is window.answered.some((path) => path.includes('?limit=1')) == true
+           names Bender, Marvin, R2-D2 -> is window.sent.filter((path) => path.includes('R2')).length == 0"#
+    ));
 }
 
 #[test]
 fn robot_that_was_added_again_is_shown_once() {
     let visit = Visit::of(&["Marvin"]);
     visit.run(CUT_OFF);
-    visit.enter_robot("R2-D2", "d", "1977");
-    visit.wait_for_text("#add .error", "will be looked up");
-    visit.run(PROBE_FAILS);
-    visit.press(ENTER);
-    visit.wait_for_rows(2);
-    visit.wait_for_focus("Name");
-    visit.press("BB-8");
-    visit.end_outage("name=R2-D2");
-    assert_eq!(visit.names(), ["R2-D2", "Marvin"]);
-    let typed = "return document.querySelector('#add input').value";
-    assert_eq!(visit.run(typed), "BB-8");
+    visit.play(&format!(
+        "enter R2-D2<Tab>d<Tab>1977 -> see #add .error: will be looked up
+         {PROBE_FAILS} -> type <Enter> -> rows 2 -> focus Name -> type BB-8
+         {END} -> is window.answered.some((path) => path.includes('name=R2-D2')) == true
+         names R2-D2, Marvin -> is $('#add input').value == \"BB-8\""
+    ));
 }
 
 /// Makes every change fail, as on a full disk. Reads still reach the server.
@@ -126,13 +97,10 @@ const FULL_DISK: &str = r#"
 fn full_disk_is_shown_and_is_no_outage() {
     let visit = Visit::of(&["Marvin"]);
     visit.run(FULL_DISK);
-    visit.enter_robot("R2-D2", "d", "1977");
-    visit.wait_for_text("#add .error", "The disk is full");
-    visit.click("[data-action=delete]");
-    visit.wait_for_text("#undo .offer", "The disk is full");
     // The probe of an outage would succeed, and hide the messages.
-    let script = "return document.querySelector('#trouble').hidden \
-                  && document.querySelector('#add .error').textContent";
-    assert_eq!(visit.run(script), "The disk is full");
-    assert_eq!(visit.names(), ["Marvin"]);
+    visit.play(
+        r#"enter R2-D2<Tab>d<Tab>1977 -> see #add .error: The disk is full
+           click [data-action=delete] -> see #undo .offer: The disk is full
+           is [$('#trouble').hidden, $('#add .error').textContent] == [true, "The disk is full"] -> names Marvin"#,
+    );
 }

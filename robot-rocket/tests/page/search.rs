@@ -3,46 +3,18 @@
 use robot_core::fold;
 use serde_json::json;
 
-use crate::{
-    keys::{ENTER, ESCAPE},
-    visit::Visit,
-};
+use crate::visit::Visit;
 
 #[test]
-fn typing_searches_and_announces_the_result() {
-    let visit = Visit::of(&["BB-8", "Marvin", "R2-D2", "R2-KT", "r2"]);
-    visit.press("/R2");
-    visit.wait_for_rows(3);
-    assert_eq!(visit.names(), ["R2-D2", "R2-KT", "r2"]);
-    visit.wait_for_announcement("3 robots found");
-    visit.press("-K");
-    visit.wait_for_rows(1);
-    assert_eq!(visit.run("return location.search"), "?q=R2-K");
-    visit.press("?");
-    visit.wait_for_text("#none", "No robot has all words of R2-K?.");
-    assert_eq!(visit.names(), [""; 0]);
-    visit.wait_for_announcement("no robots found");
-    visit.press(ESCAPE);
-    visit.wait_for_rows(5);
-    assert_eq!(visit.run("return location.search"), "");
-}
-
-#[test]
-fn search_follows_the_address() {
-    let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
-    visit.press(&format!("/Mar{ENTER}"));
-    visit.wait_for_rows(1);
-    visit.reload();
-    visit.wait_for_rows(1);
-    assert_eq!(
-        visit.run("return document.querySelector('#query').value"),
-        "Mar"
-    );
-    visit.browser.go_back();
-    visit.wait_for_rows(3);
-    assert_eq!(
-        visit.run("return document.querySelector('#query').value"),
-        ""
+fn typing_searches_announces_and_changes_the_address() {
+    Visit::of(&["BB-8", "Marvin", "R2-D2", "R2-KT", "r2"]).play(
+        "type /R2 -> names R2-D2, R2-KT, r2 -> said 3 robots found
+         type -K -> rows 1 -> address ?q=R2-K
+         type ? -> see #none: No robot has all words of R2-K?. -> names -> said no robots found
+         type <Escape> -> rows 5 -> address
+         open -> rows 5 -> type /Mar<Enter> -> rows 1
+         reload -> rows 1 -> is $('#query').value == \"Mar\"
+         back -> rows 5 -> is $('#query').value == \"\"",
     );
 }
 
@@ -51,24 +23,18 @@ fn special_characters_are_searched_literally() {
     let names = [
         ".", "..", "a.b", "%2F", "50%", "a/b", "a+b", "a b", "#1?", "\\", "é", "🤖",
     ];
-    let visit = Visit::of(&names);
-    for (query, found) in [
-        ("..", &[".."][..]),
-        (".", &[".", "..", "a.b"]),
-        ("%2F", &["%2F"]),
-        ("%", &["%2F", "50%"]),
-        ("/", &["a/b"]),
-        ("+", &["a+b"]),
-        ("#1?", &["#1?"]),
-        ("\\", &["\\"]),
-        ("🤖", &["🤖"]),
-        ("b a", &["a b", "a+b", "a.b", "a/b"]),
-    ] {
-        let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
-                      box.form.requestSubmit()";
-        visit.browser.run(script, &[query.into()]);
-        visit.wait_for_names(found);
-    }
+    Visit::of(&names).play(
+        r"search .. -> names ..
+          search . -> names ., .., a.b
+          search %2F -> names %2F
+          search % -> names %2F, 50%
+          search / -> names a/b
+          search + -> names a+b
+          search #1? -> names #1?
+          search \ -> names \ -> rows 1
+          search 🤖 -> names 🤖
+          search b a -> names a b, a+b, a.b, a/b",
+    );
 }
 
 /// Names that differ in case, diacritics and other ways.
@@ -101,18 +67,13 @@ const SIMILAR: [&str; 22] = [
 fn case_and_diacritics_are_ignored() {
     let visit = Visit::of(&SIMILAR);
     visit.allow_downloads();
-    visit.press("/kateri");
-    visit.wait_for_names(&["KATERINA", "Kater\u{30c}ina 2", "Kate\u{159}ina"]);
-    visit.wait_for_text("#count", "3 robots");
-    visit.export("CSV");
-    visit.wait_for_file(
-        "robots.csv",
-        "id,name,type,year,revision\n1,KATERINA,droid,1977,1\n2,Kate\u{159}ina,droid,1977,1\n\
-         3,Kater\u{30c}ina 2,droid,1977,1\n",
+    visit.play(
+        "type /kateri -> names KATERINA, Kater\u{30c}ina 2, Kate\u{159}ina -> see #count: 3 robots
+         press Export -> press CSV
+         saved robots.csv id,name,type,year,revision\\n1,KATERINA,droid,1977,1\\n\
+         2,Kate\u{159}ina,droid,1977,1\\n3,Kater\u{30c}ina 2,droid,1977,1\\n
+         open ?q=.. -> names ..\u{301}",
     );
-    // The service cannot search for it.
-    visit.open("?q=..");
-    visit.wait_for_names(&["..\u{301}"]);
     // The page decides for itself whether it shows a robot that was added or changed.
     let script = format!(
         "const done = arguments[0], names = {};

@@ -1,6 +1,6 @@
-//! A browser on the page of a server, with actions and assertions.
+//! A browser on the page of a server, and the steps of tests.
 
-use std::path::Path;
+use std::{fs, net::SocketAddr, path::Path};
 
 use robot_core::{
     Draft,
@@ -12,33 +12,39 @@ use tempfile::TempDir;
 
 use crate::{
     browser::Browser,
-    keys::{ENTER, TAB},
-    process::{Server, TIMEOUT, wait_for},
+    calls::call,
+    process::{Server, wait_for},
 };
 
 /// A server, and a browser that shows its page.
 pub(crate) struct Visit {
     pub(crate) browser: Browser,
-    /// None during an outage.
+    address: SocketAddr,
+    /// None during an outage, and if the test has a server of its own.
     server: Option<Server>,
     /// The working directory of the server, removed on drop.
     folder: TempDir,
 }
 
-/// A row of the list: name, type, year.
-pub(crate) type Shown = [String; 3];
-
 impl Visit {
-    /// Opens the page of a catalogue with robots of these names. The behaviour of the server, here B, concerns
-    /// `/api` only.
+    /// Opens the page of a catalogue with droids of these names.
     pub(crate) fn of(names: &[&str]) -> Self {
+        let robots: Vec<_> = names.iter().map(|name| (*name, "droid", "1977")).collect();
+        Self::of_robots(&robots)
+    }
+
+    /// Opens the page of a catalogue with these robots: name, type and year. The behaviour of the server, here B,
+    /// concerns `/api` only.
+    pub(crate) fn of_robots(robots: &[(&str, &str, &str)]) -> Self {
         let visit = Self::with(&[("DATABASE_URL", "memory:"), ("ROCKET_BEHAVIOUR", "B")]);
-        for name in names {
-            visit.add(name, "droid", "1977");
+        for (name, kind, year) in robots {
+            let name = Value::from(*name);
+            let draft = format!(r#"{{"name":{name},"type":"{kind}","year":{year}}}"#);
+            visit.call("POST", "/api/robots", &draft);
         }
-        if !names.is_empty() {
-            visit.reload();
-            visit.wait_for_rows(names.len());
+        if !robots.is_empty() {
+            visit.browser.reload();
+            visit.expect_rows(robots.len());
         }
         visit
     }
@@ -58,25 +64,136 @@ impl Visit {
     }
 
     fn to(server: Server, folder: TempDir) -> Self {
-        let browser = Browser::open();
-        browser.go(&format!("http://{}/", server.address()));
-        let visit = Self {
-            browser,
-            server: Some(server),
-            folder,
-        };
-        visit.wait_for("the list or the request for a token", "return document.querySelector('#count').textContent || !document.querySelector('#token').hidden");
+        let mut visit = Self::at(server.address());
+        (visit.server, visit.folder) = (Some(server), folder);
+        visit.open("");
+        visit.play("is !!$('#count').textContent || !$('#token').hidden == true");
         visit
     }
 
-    fn server(&self) -> &Server {
-        self.server.as_ref().unwrap()
+    /// A browser for the server at an address, with an empty page.
+    pub(crate) fn at(address: SocketAddr) -> Self {
+        Self {
+            browser: Browser::open(),
+            address,
+            server: None,
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// Does steps one after the other. Each line has some, separated by arrows:
+    /// what a user or another client does, and what the page shows then. A line that ends with a backslash continues.
+    #[track_caller]
+    pub(crate) fn play(&self, steps: &str) {
+        let steps = steps.split("\\\n").map(str::trim_start);
+        let steps: String = steps.collect();
+        let steps = steps.lines().flat_map(|line| line.split(" -> "));
+        for step in steps.map(str::trim).filter(|step| !step.is_empty()) {
+            let (verb, rest) = step.split_once(' ').unwrap_or((step, ""));
+            if verb.chars().all(|letter| letter.is_ascii_uppercase()) {
+                let (target, body) = rest.split_once(' ').unwrap_or((rest, ""));
+                self.call(verb, target, body);
+            } else if !self.act(verb, rest) {
+                self.see(step, verb, rest);
+            }
+        }
+    }
+
+    /// Does what a user does; false if the step is another one.
+    #[track_caller]
+    fn act(&self, verb: &str, rest: &str) -> bool {
+        match verb {
+            "open" => self.open(rest),
+            "reload" => self.browser.reload(),
+            "back" => self.browser.go_back(),
+            "type" => self.browser.press(rest),
+            "tab" => self.tab_to(rest),
+            "press" => self.press_on(rest),
+            "edit" => self.play(&format!("press Edit {rest} -> focus Name")),
+            "click" => self.browser.click(rest),
+            "run" => drop(self.run(rest)),
+            "set" => {
+                let (selector, value) = rest.split_once(" =").unwrap();
+                self.set(selector, value.trim_start());
+            }
+            "search" => {
+                self.set("#query", rest);
+                self.run("$('#search').requestSubmit()");
+            }
+            "panel" => drop(self.run(&format!(
+                "if ($('#{rest}').hidden) $('#{rest}-open').click()"
+            ))),
+            // The form that adds a robot. A type is chosen by its first letters.
+            "enter" => self.play(&format!(
+                "panel adding -> run $('#add input').focus() -> type {rest}<Enter>"
+            )),
+            "choose" => {
+                let (name, content) = rest.split_once(' ').unwrap();
+                self.choose(name, &content.replace("\\n", "\n"));
+            }
+            "import" => self.play("run $('#import-submit').focus() -> type <Enter>"),
+            "hold" => self.hold(rest),
+            "release" => drop(self.run("window.release()")),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Waits until the page, or another place, shows something.
+    #[track_caller]
+    fn see(&self, step: &str, verb: &str, rest: &str) {
+        let expect = |expression: &str, value: Value| {
+            self.browser
+                .expect(step, expression, &[rest.into()], &value);
+        };
+        match verb {
+            // A visible element that matches a selector contains a text.
+            "see" => {
+                let (selector, text) = rest.split_once(": ").unwrap();
+                let arguments = [selector.into(), text.into()];
+                let shows = "shows(arguments[0], arguments[1])";
+                self.browser.expect(step, shows, &arguments, &true.into());
+            }
+            // Announced to screen readers.
+            "said" => expect("shows('#said', arguments[0])", true.into()),
+            "names" => {
+                let names: Vec<_> = rest.split(", ").filter(|name| !name.is_empty()).collect();
+                self.expect_names(&names);
+            }
+            "rows" => self.expect_rows(rest.parse().unwrap()),
+            "focus" => expect("focus()", rest.into()),
+            "message" => expect("message().startsWith(arguments[0])", true.into()),
+            "value" => expect("document.activeElement.value", rest.into()),
+            "address" => expect("location.search", rest.into()),
+            "is" => {
+                let (expression, value) = rest.rsplit_once(" == ").unwrap();
+                let value = serde_json::from_str(value).unwrap();
+                self.browser.expect(step, expression, &[], &value);
+            }
+            "fits" => {
+                self.set_width(rest.parse().unwrap());
+                expect("fits()", true.into());
+            }
+            "accessible" => self.assert_accessible(rest),
+            "stored" => {
+                let stored = self.call("GET", "/api/robots?fields=name,type,year", "");
+                assert!(stored.contains(rest), "{rest}: {stored}");
+            }
+            "saved" => {
+                let (name, content) = rest.split_once(' ').unwrap();
+                let (path, content) = (self.folder().join(name), content.replace("\\n", "\n"));
+                wait_for(step, || {
+                    fs::read_to_string(&path).is_ok_and(|saved| saved == content)
+                });
+                fs::remove_file(&path).unwrap();
+            }
+            _ => panic!("unknown step: {step}"),
+        }
     }
 
     /// Loads the page with a query in its address.
     pub(crate) fn open(&self, query: &str) {
-        let address = format!("http://{}/{query}", self.server().address());
-        self.browser.go(&address);
+        self.browser.go(&format!("http://{}/{query}", self.address));
     }
 
     /// The folder in which the server runs.
@@ -84,64 +201,34 @@ impl Visit {
         self.folder.path()
     }
 
-    /// Makes the server take nothing, until it is resumed.
-    pub(crate) fn suspend(&self) {
-        self.server().signal("STOP");
+    /// Stops or continues the server, which takes nothing meanwhile.
+    pub(crate) fn signal(&self, signal: &str) {
+        self.server.as_ref().unwrap().signal(signal);
     }
 
-    pub(crate) fn resume(&self) {
-        self.server().signal("CONT");
-    }
-
-    /// Stops the server and returns its port.
-    pub(crate) fn stop_server(&mut self) -> String {
-        let server = self.server.take().unwrap();
-        let port = server.address().port().to_string();
-        let (status, log) = server.stop("TERM");
+    /// Stops the server.
+    pub(crate) fn stop_server(&mut self) {
+        let (status, log) = self.server.take().unwrap().stop("TERM");
         assert!(status.success(), "{status}: {log}");
-        port
     }
 
-    /// Starts the server again, on this port and the same file.
-    pub(crate) fn start_server(&mut self, port: &str) {
-        let settings = [("ROCKET_PORT", port)];
+    /// Starts the server again, on its port and file.
+    pub(crate) fn start_server(&mut self) {
+        let settings = [("ROCKET_PORT", &*self.address.port().to_string())];
         self.server = Some(Server::start(self.folder.path(), &settings));
     }
 
     /// Sends a call to the API, as another client, which must succeed.
     #[track_caller]
     pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> String {
-        let answer = self.server().call(method, target, body);
+        let answer = call(&self.client(), method, target, body);
         let text = answer.text();
         assert!(answer.status < 300, "{method} {target}: {text}");
         text
     }
 
-    /// Adds a robot by the API.
-    pub(crate) fn add(&self, name: &str, kind: &str, year: &str) {
-        let name = Value::from(name);
-        let draft = format!(r#"{{"name":{name},"type":"{kind}","year":{year}}}"#);
-        self.call("POST", "/api/robots", &draft);
-    }
-
     pub(crate) fn client(&self) -> TcpClient {
-        self.server().client()
-    }
-
-    pub(crate) fn press(&self, keys: &str) {
-        self.browser.press(keys);
-    }
-
-    pub(crate) fn press_with(&self, held: char, key: char) {
-        self.browser.press_with(held, key);
-    }
-
-    pub(crate) fn click(&self, selector: &str) {
-        self.browser.click(selector);
-    }
-
-    pub(crate) fn reload(&self) {
-        self.browser.reload();
+        TcpClient::new(self.address)
     }
 
     /// Runs a script and returns its result.
@@ -149,8 +236,22 @@ impl Visit {
         self.browser.run(script, &[])
     }
 
+    /// Sets the value of a box, as a user who types or chooses.
+    pub(crate) fn set(&self, selector: &str, value: &str) {
+        let arguments = [selector.into(), value.into()];
+        self.browser.run("set(...arguments)", &arguments);
+    }
+
+    /// Opens the form of the import, and chooses a file with this name and content.
+    pub(crate) fn choose(&self, name: &str, content: &str) {
+        let path = self.folder().join(name);
+        fs::write(&path, content).unwrap();
+        self.play("panel importing");
+        self.browser.choose_file("#file", &path);
+    }
+
     /// Holds the next request that meets a condition on `path` and `method` until it is released.
-    pub(crate) fn hold(&self, condition: &str) {
+    fn hold(&self, condition: &str) {
         self.run(&format!(
             "const send = window.fetch; let isHeld = false; \
              const released = new Promise((resolve) => (window.release = resolve)); \
@@ -161,145 +262,53 @@ impl Visit {
         ));
     }
 
-    /// Releases the request that is held.
-    pub(crate) fn release(&self) {
-        self.run("window.release()");
-    }
-
-    /// Waits until a script returns a truthy value.
     #[track_caller]
-    pub(crate) fn wait_for(&self, what: &str, script: &str) {
-        wait_for(what, TIMEOUT, || {
-            let seen = self.run(script);
-            !matches!(seen, Value::Null | Value::Bool(false)) && seen != "" && seen != 0
-        });
-    }
-
-    /// Waits until a visible element that matches a selector contains a text.
-    #[track_caller]
-    pub(crate) fn wait_for_text(&self, selector: &str, text: &str) {
-        let script = "return [...document.querySelectorAll(arguments[0])].some((found) => \
-                      found.checkVisibility() && found.textContent.includes(arguments[1]))";
-        wait_for(&format!("{text:?} in {selector}"), TIMEOUT, || {
-            self.browser.run(script, &[json!(selector), json!(text)]) == json!(true)
-        });
-    }
-
-    /// Waits until a text is announced to screen readers.
-    #[track_caller]
-    pub(crate) fn wait_for_announcement(&self, text: &str) {
-        self.wait_for_text("#said", text);
-    }
-
-    /// Waits until the list has this number of rows.
-    #[track_caller]
-    pub(crate) fn wait_for_rows(&self, count: usize) {
+    fn expect_rows(&self, count: usize) {
         let what = format!("{count} rows");
-        wait_for(&what, TIMEOUT, || self.rows().len() == count);
-    }
-
-    /// The robots in the list.
-    pub(crate) fn rows(&self) -> Vec<Shown> {
-        let script = "return [...document.querySelectorAll('#table tbody tr:not(.edited)')]\
-                      .filter((row) => row.checkVisibility())\
-                      .map((row) => ['name', 'type', 'year'].map((kind) => \
-                      row.querySelector(`.of-${kind}`).textContent))";
-        serde_json::from_value(self.run(script)).unwrap()
-    }
-
-    pub(crate) fn names(&self) -> Vec<String> {
-        self.rows().into_iter().map(|[name, ..]| name).collect()
+        self.browser
+            .expect(&what, "rows().length", &[], &count.into());
     }
 
     /// Waits until the list has exactly these names.
     #[track_caller]
-    pub(crate) fn wait_for_names(&self, names: &[&str]) {
-        wait_for(&format!("{names:?}"), TIMEOUT, || self.names() == names);
-    }
-
-    /// The focused element: its label, its accessible name, its id or its text.
-    pub(crate) fn focus(&self) -> String {
-        let script = "const focus = document.activeElement; \
-                      return focus.labels?.[0]?.textContent ?? focus.getAttribute('aria-label') \
-                      ?? (focus.id || focus.textContent)";
-        self.run(script).as_str().unwrap().to_owned()
-    }
-
-    /// Waits until an element has the focus.
-    #[track_caller]
-    pub(crate) fn wait_for_focus(&self, what: &str) {
-        wait_for(&format!("the focus on {what:?}"), TIMEOUT, || {
-            self.focus() == what
-        });
+    pub(crate) fn expect_names(&self, names: &[&str]) {
+        let expression = "rows().map(([name]) => name)";
+        self.browser
+            .expect("the names", expression, &[], &json!(names));
     }
 
     /// Presses Tab until an element has the focus.
     #[track_caller]
     pub(crate) fn tab_to(&self, what: &str) {
         for _ in 0..60 {
-            if self.focus() == what {
+            if self.run("return focus()") == what {
                 return;
             }
-            self.press(TAB);
+            self.browser.press("<Tab>");
         }
-        panic!(
-            "Tab does not reach {what:?}; the focus is on {:?}",
-            self.focus()
-        );
+        let focus = self.run("return focus()");
+        panic!("Tab does not reach {what:?}; the focus is on {focus}");
     }
 
     /// Presses Enter on an element.
     #[track_caller]
     pub(crate) fn press_on(&self, what: &str) {
         self.tab_to(what);
-        self.press(ENTER);
+        self.browser.press("<Enter>");
     }
 
-    /// Begins to edit a robot in its row.
-    #[track_caller]
-    pub(crate) fn edit(&self, name: &str) {
-        self.press_on(&format!("Edit {name}"));
-        self.wait_for_focus("Name");
+    /// Saves files in the folder of the server.
+    pub(crate) fn allow_downloads(&self) {
+        let folder = self.folder().to_str().unwrap();
+        let allowed = json!({"behavior": "allow", "downloadPath": folder});
+        self.browser
+            .devtools("Browser.setDownloadBehavior", &allowed);
     }
 
-    /// Opens a panel, unless it is open.
-    pub(crate) fn open_panel(&self, id: &str) {
-        self.run(&format!(
-            "if (document.querySelector('#{id}').hidden) document.querySelector('#{id}-open').click()"
-        ));
-    }
-
-    /// Fills in the form that adds a robot, and sends it. A type is chosen by its first letters.
-    #[track_caller]
-    pub(crate) fn enter_robot(&self, name: &str, kind: &str, year: &str) {
-        self.open_panel("adding");
-        self.run("document.querySelector('#add input').focus()");
-        self.press(&format!("{name}{TAB}{kind}{TAB}{year}{ENTER}"));
-    }
-
-    /// Deletes a robot as another client.
-    #[track_caller]
-    pub(crate) fn delete(&self, id: u32) {
-        self.call("DELETE", &format!("/api/robots/{id}"), "");
-    }
-
-    /// Asserts that the catalogue has a robot, whose JSON contains a text.
-    #[track_caller]
-    pub(crate) fn assert_stores(&self, robot: &str) {
-        let stored = self.stored();
-        assert!(stored.contains(robot), "{stored}");
-    }
-
-    /// The error message of the focused box.
-    pub(crate) fn error_message(&self) -> String {
-        let script = "const id = document.activeElement.getAttribute('aria-describedby'); \
-                      return id ? document.getElementById(id).textContent : ''";
-        self.run(script).as_str().unwrap().to_owned()
-    }
-
-    /// The robots in the catalogue, as JSON.
-    pub(crate) fn stored(&self) -> String {
-        self.call("GET", "/api/robots?fields=name,type,year", "")
+    pub(crate) fn set_width(&self, width: u32) {
+        let size = json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        self.browser
+            .devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 }
 

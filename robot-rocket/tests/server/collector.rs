@@ -15,7 +15,7 @@ use opentelemetry_proto::tonic::{
 };
 use prost::Message;
 
-use crate::process::{TIMEOUT, message, wait_for};
+use crate::process::{message, wait_for_progress};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -68,8 +68,7 @@ impl Collector {
             let requests = self.requests();
             requests.iter().flat_map(Request::spans).collect()
         };
-        wait_for("spans", TIMEOUT, || spans().len() >= count);
-        spans()
+        wait_for_progress("spans", spans, |spans| spans.len() >= count)
     }
 }
 

@@ -46,7 +46,7 @@ fn assert_rejected(mut stream: &TcpStream, sent: &str) {
 /// Connects until the server admits the connection.
 fn admitted(address: SocketAddr) -> TcpStream {
     let mut admitted = None;
-    wait_for("a connection is admitted", TIMEOUT, || {
+    wait_for("a connection is admitted", || {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_nonblocking(true).unwrap();
         thread::sleep(Duration::from_millis(100));
@@ -141,7 +141,7 @@ fn connections_beyond_the_file_limit_wait_idle() {
         .unwrap_or_else(|error| panic!("cannot run prlimit (Debian package util-linux): {error}"));
     assert!(limited.success());
     let idle: Vec<_> = (0..100).map(|_| server.connect("")).collect();
-    wait_for("the limit of open files is reached", TIMEOUT, || {
+    wait_for("the limit of open files is reached", || {
         open_files(&server) >= 64
     });
     let before = cpu_time(&server);

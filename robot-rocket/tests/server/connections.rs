@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Server,
-    process::{TIMEOUT, ask, assert_status, open_files, read_to_end, wait_for},
+    process::{ask, assert_status, open_files, read_to_end, wait_for},
 };
 use socket2::SockRef;
 
@@ -139,7 +139,7 @@ fn client_that_stops_reading_is_disconnected() {
         stream.peek(&mut [0]).unwrap();
     }
     let others = open_files(&server) - streams.len();
-    wait_for("the connections are closed", TIMEOUT, || {
+    wait_for("the connections are closed", || {
         open_files(&server) <= others
     });
     for stream in streams {

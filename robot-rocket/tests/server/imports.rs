@@ -11,7 +11,7 @@ use robot_core::http::BODY_DEADLINE;
 
 use crate::{
     Server,
-    process::{TIMEOUT, assert_failed, assert_status, read_to_end, wait_for},
+    process::{assert_failed, assert_status, read_to_end, wait_for},
     scrape::{self, wait_until},
 };
 
@@ -40,7 +40,7 @@ fn truncated_import_stores_no_partial_record() {
         assert!(!answer.contains("\"added\":2"), "{answer}");
     }
     let is_there = || server.names() == ["R2-D2"];
-    wait_for("the robot of the complete line", TIMEOUT, is_there);
+    wait_for("the robot of the complete line", is_there);
     thread::sleep(Duration::from_millis(200));
     assert_eq!(server.names(), ["R2-D2"]);
     for (query, length, sent, status) in [

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Server, call, draft,
-    process::{TIMEOUT, ask, assert_status, command, fail, read_to_end, wait_for},
+    process::{ask, assert_status, command, fail, read_to_end, wait_for, wait_for_progress},
     scrape::{self, Scrape, free_address, wait_until},
     send,
     strace::Injection,
@@ -40,9 +40,9 @@ fn lines(server: &Server, message: &str, count: usize) -> Vec<Value> {
         let has_message = |line: &Value| line["message"].as_str().unwrap().starts_with(message);
         lines.filter(has_message).collect()
     };
-    wait_for(message, TIMEOUT, || found().len() >= count);
-    assert_eq!(found().len(), count, "{}", server.log());
-    found()
+    let found = wait_for_progress(message, found, |found| found.len() >= count);
+    assert_eq!(found.len(), count, "{}", server.log());
+    found
 }
 
 #[test]
@@ -133,12 +133,12 @@ fn refused_and_aborted_requests_are_recorded() {
     assert_status(&ask(&mut first, "GET", "/livez", ""), 200);
     assert_status(&server.exchange("GET / HTTP/1.1\r\n\r\n"), 503);
     drop(first);
-    wait_for("the connection has ended", TIMEOUT, || {
+    wait_for("the connection has ended", || {
         server.exchange("nonsense\r\n\r\n").contains(" 400 ")
     });
     for status in ["503", "400"] {
         let field = format!("\"status\":{status}");
-        wait_for(&field, TIMEOUT, || server.log().contains(&field));
+        server.wait_for_log(&field);
     }
     let (server, metrics) = scrape::server(&[MEMORY, JSON, INFO]);
     server.add_long_list();

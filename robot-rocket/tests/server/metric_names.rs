@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     TLS,
     certificates::certify,
-    process::{TIMEOUT, wait_for},
+    process::wait_for,
     scrape::{Scrape, server, server_in},
 };
 
@@ -36,7 +36,7 @@ fn exported() -> BTreeSet<String> {
         "robots_store_commits_total",
         "robots_sqlite_commit_start_time_seconds",
     ];
-    wait_for("the first values are recorded", TIMEOUT, || {
+    wait_for("the first values are recorded", || {
         let scrape = Scrape::of(address);
         let names = scrape.names();
         recorded.iter().all(|name| names.contains(name))

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     Server,
-    process::{TIMEOUT, wait_for},
+    process::wait_for,
     scrape::{Scrape, server_in},
     slow_disk::slow_reads,
 };
@@ -42,7 +42,7 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
                 rejected.fetch_add(1, Ordering::SeqCst)
             });
         }
-        wait_for("rejected lists", TIMEOUT, || {
+        wait_for("rejected lists", || {
             rejected.load(Ordering::SeqCst) == LISTS - THREADS
         });
         let early = listed.load(Ordering::SeqCst);

@@ -14,7 +14,7 @@ use robot_core::conformance::{Answer, TcpClient};
 
 use crate::{
     Server, call, draft,
-    process::{TIMEOUT, assert_failed, exchange, wait_for},
+    process::{assert_failed, exchange, wait_for},
     proxy::{KINDS, Kind, Proxy, free_port},
 };
 
@@ -130,7 +130,7 @@ fn idle_connections_at_the_limit_block_no_others() {
             assert_eq!(added.status, 201, "{kind:?}: {}", added.text());
         }
         drop(idle);
-        wait_for("the first client is served again", TIMEOUT, || {
+        wait_for("the first client is served again", || {
             let answer = proxy.ask("GET /nothing", LOCAL, "");
             answer.starts_with("HTTP/1.1 404 ")
         });

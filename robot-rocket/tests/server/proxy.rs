@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::{
     call,
-    process::{TIMEOUT, exchange, wait_for},
+    process::{exchange, wait_for},
 };
 
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl Proxy {
             port,
             folder,
         };
-        wait_for("the proxy listens", TIMEOUT, || {
+        wait_for("the proxy listens", || {
             let ended = proxy.process.try_wait().unwrap();
             let log = || fs::read_to_string(proxy.folder.path().join("log")).unwrap();
             assert!(ended.is_none(), "{kind:?} ended: {}", log());

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     Server, draft,
-    process::{PROGRAM, TIMEOUT, command_of, wait_for},
+    process::{PROGRAM, command_of, wait_for},
 };
 
 /// A folder with a catalogue that the server cannot write.
@@ -130,7 +130,7 @@ fn changes_by_another_program_are_visible_read_only() {
         drop(catalogue);
         database.set_permissions(0o444, 0o555);
         // The log is gone.
-        wait_for("the server reads the file", TIMEOUT, || {
+        wait_for("the server reads the file", || {
             count() == Some(3 + 2 * round)
         });
     }

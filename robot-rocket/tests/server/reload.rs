@@ -6,7 +6,7 @@ use robot_core::http::AccessToken;
 
 use crate::{
     Server,
-    process::{TIMEOUT, answer, fail, output_of_failure, wait_for},
+    process::{answer, fail, output_of_failure, wait_for},
     scrape::{server_in, wait_until},
     token,
 };
@@ -42,7 +42,7 @@ fn reload(server: &Server, words: &str) {
     let count = || server.log().matches(words).count();
     let before = count();
     server.signal("HUP");
-    wait_for(words, TIMEOUT, || count() > before);
+    wait_for(words, || count() > before);
 }
 
 /// Asserts the status of a list, on a connection that stays open.

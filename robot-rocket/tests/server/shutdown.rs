@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Server, draft,
-    process::{TIMEOUT, answer, ask, assert_status, wait_for},
+    process::{answer, ask, assert_status, wait_for},
 };
 
 /// A stop without requests takes less than this, and one that waits for the grace period more.
@@ -76,7 +76,7 @@ fn stop_finishes_requests_in_progress() {
     let mut stream = server.begin(body.len());
     let address = server.address();
     let stopping = thread::spawn(move || stop(server));
-    wait_for("new connections are refused", TIMEOUT, || {
+    wait_for("new connections are refused", || {
         TcpStream::connect(address).is_err()
     });
     // Longer than silent connections have.

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     Server, call, draft,
-    process::{TIMEOUT, wait_for},
+    process::wait_for,
     scrape::{self, wait_until},
     strace::Injection,
 };
@@ -72,7 +72,7 @@ fn store_that_does_not_answer_is_logged_once() {
         assert_eq!((answer.status, answer.text().as_str()), (503, expected));
     }
     drop(slow);
-    wait_for("the store", TIMEOUT, || server.get("/readyz").status == 200);
+    wait_for("the store", || server.get("/readyz").status == 200);
     let (_, log) = server.stop("TERM");
     for message in [
         "the store is not ready: it has not answered within 0.8 seconds",

@@ -9,7 +9,7 @@ use crate::{
     Server, TLS,
     certificates::{certify, curl, run, write_certificate},
     draft,
-    process::{TIMEOUT, cases, fail, output_of_failure, read_to_end, wait_for},
+    process::{cases, fail, output_of_failure, read_to_end, wait_for},
     scrape::{self, Scrape, wait_until},
 };
 
@@ -63,10 +63,7 @@ fn tls_setting_serves_https() {
         assert!(!received.contains("HTTP/"), "{received}");
         assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
     }
-    let handshake = "a TLS handshake failed: ";
-    wait_for(handshake, TIMEOUT, || {
-        https.server.log().contains(handshake)
-    });
+    https.server.wait_for_log("a TLS handshake failed: ");
 }
 
 #[test]
@@ -91,9 +88,7 @@ fn rejected_connections_get_503_over_https() {
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     assert!(answer.contains("too many connections"), "{answer}");
     drop(only);
-    wait_for("a connection is admitted", TIMEOUT, || {
-        https.get(&[]) == "[]"
-    });
+    wait_for("a connection is admitted", || https.get(&[]) == "[]");
 }
 
 #[test]
@@ -196,13 +191,12 @@ fn expired_certificate_is_refused_at_a_reload_and_is_a_metric() {
     assert_eq!(days(), 30);
     set_days(folder.path(), -1);
     server.signal("HUP");
-    let refused = "the reload was refused";
-    wait_for(refused, TIMEOUT, || server.log().contains(refused));
+    server.wait_for_log("the reload was refused");
     assert!(server.log().contains("has expired"), "{}", server.log());
     assert_eq!(days(), 30);
     set_days(folder.path(), 60);
     server.signal("HUP");
-    wait_for("the reload", TIMEOUT, || days() == 60);
+    wait_for("the reload", || days() == 60);
     server.exchange("\u{16}\u{3}\u{1}");
     wait_until(address, "robots_tls_handshakes_failed_total", |count| {
         count > 0

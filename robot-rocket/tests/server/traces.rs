@@ -15,7 +15,7 @@ use crate::{
     certificates::{certify, write_certificate},
     collector::{Collector, answer, texts},
     draft,
-    process::{TIMEOUT, assert_status, cases, command, wait_for},
+    process::{assert_status, cases, command, wait_for},
     token,
 };
 
@@ -129,7 +129,7 @@ fn failed_and_aborted_requests_are_errors() {
         ("GET /api/robots", Some("aborted")),
     ] {
         let mut found = None;
-        wait_for(name, TIMEOUT, || {
+        wait_for(name, || {
             found = collector
                 .spans(0)
                 .into_iter()
@@ -176,7 +176,7 @@ fn outage_of_the_collector_is_logged_once() {
     });
     let url = collector.url();
     let server = Server::with(&[SOON, INFO, endpoint(&url)]);
-    wait_for("a span after failures", TIMEOUT, || {
+    wait_for("a span after failures", || {
         server.get("/livez");
         !collector.requests().is_empty()
     });
@@ -204,7 +204,7 @@ fn collector_is_reached_by_https_if_its_certificate_is_trusted() {
         let certificate = ("OTEL_EXPORTER_OTLP_CERTIFICATE", file.to_str().unwrap());
         let server = Server::with(&[SOON, INFO, certificate, endpoint(&url)]);
         server.get("/livez");
-        wait_for(words, TIMEOUT, || server.log().contains(words));
+        server.wait_for_log(words);
         // The end sends them.
         server.stop("TERM");
     }

@@ -3,6 +3,7 @@
 #[cfg(target_os = "linux")]
 use std::fs;
 use std::{
+    fmt::Debug,
     io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
     path::Path,
@@ -17,8 +18,9 @@ use tempfile::TempDir;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robot-rocket");
 
-/// How long a test waits for an event before it fails. Generous: nothing is measured with it.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a test waits for an event, or for progress towards it, before it fails. Generous: nothing is measured
+/// with it.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running server, killed on drop.
 pub(crate) struct Server {
@@ -122,7 +124,7 @@ impl Server {
     /// Runs a command that starts a server, until it listens or ends.
     pub(crate) fn launch_by(command: Command) -> Result<Self, Output> {
         let process = Process::start(command);
-        wait_for("the server listens or ends", TIMEOUT, || {
+        wait_for("the server listens or ends", || {
             process.output.text().contains('\n') || process.output.has_ended()
         });
         let greeting = process.output.text();
@@ -160,6 +162,12 @@ impl Server {
         self.folder.as_ref().unwrap().path()
     }
 
+    /// Waits until the log has these words.
+    #[track_caller]
+    pub(crate) fn wait_for_log(&self, words: &str) {
+        wait_for_progress(words, || self.log(), |log| log.contains(words));
+    }
+
     /// The log so far.
     pub(crate) fn log(&self) -> String {
         self.process.log.text()
@@ -168,7 +176,7 @@ impl Server {
     /// Opens a connection and sends a text.
     pub(crate) fn connect(&self, sent: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(2 * TIMEOUT)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.write_all(sent.as_bytes()).unwrap();
         stream
     }
@@ -236,7 +244,7 @@ impl Process {
     /// Waits for the end of the process.
     fn end(mut self) -> Output {
         let mut status = None;
-        wait_for("the server ends", TIMEOUT, || {
+        wait_for("the server ends", || {
             status = self.child.try_wait().unwrap();
             status.is_some() && self.output.has_ended() && self.log.has_ended()
         });
@@ -286,13 +294,36 @@ impl Stream {
     }
 }
 
-/// Waits until a condition is met; how long that took.
-pub(crate) fn wait_for(what: &str, limit: Duration, mut is_met: impl FnMut() -> bool) -> Duration {
-    let started = Instant::now();
-    while !is_met() {
-        assert!(started.elapsed() < limit, "{what}: not within {limit:?}");
+/// Waits until a condition is met, and what was seen then. The limit begins again whenever what is seen changes, so
+/// that a busy machine does not fail a test.
+#[track_caller]
+pub(crate) fn wait_for_progress<Seen: Debug + PartialEq>(
+    what: &str,
+    mut look: impl FnMut() -> Seen,
+    is_met: impl Fn(&Seen) -> bool,
+) -> Seen {
+    let (mut last, mut changed, mut looks) = (look(), Instant::now(), 0);
+    while !is_met(&last) {
+        // A thread that did not run has not looked.
+        assert!(
+            changed.elapsed() < TIMEOUT || looks < 100,
+            "{what}: no progress within {TIMEOUT:?}; seen last: {last:?}"
+        );
         thread::sleep(Duration::from_millis(10));
+        let seen = look();
+        looks += 1;
+        if seen != last {
+            (last, changed, looks) = (seen, Instant::now(), 0);
+        }
     }
+    last
+}
+
+/// Waits until a condition is met that shows no progress; how long that took.
+#[track_caller]
+pub(crate) fn wait_for(what: &str, is_met: impl FnMut() -> bool) -> Duration {
+    let started = Instant::now();
+    wait_for_progress(what, is_met, |is_met| *is_met);
     started.elapsed()
 }
 
@@ -368,8 +399,7 @@ fn written(address: SocketAddr, sent: &[u8]) -> TcpStream {
 }
 
 fn drain(mut stream: &TcpStream) -> String {
-    let timeout = Duration::from_secs(30);
-    stream.set_read_timeout(Some(timeout)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
     loop {
         match stream.read(&mut piece) {

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU8, Ordering},
 };
 
-use crate::process::{Server, TIMEOUT, exchange, wait_for};
+use crate::process::{Server, exchange, wait_for};
 
 /// A free address for metrics. Other programs and other tests use other loopback addresses.
 pub(crate) fn free_address() -> SocketAddr {
@@ -40,7 +40,7 @@ fn start(
 /// Waits until a sample has a value that meets a condition: a request is counted after its response.
 #[track_caller]
 pub(crate) fn wait_until(address: SocketAddr, sample: &str, is_met: impl Fn(u64) -> bool) {
-    wait_for(sample, TIMEOUT, || {
+    wait_for(sample, || {
         Scrape::of(address).find(sample).is_some_and(&is_met)
     });
 }

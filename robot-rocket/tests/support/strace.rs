@@ -17,16 +17,12 @@ impl Injection {
     /// (`error=EIO`): those on these files in its working directory, or all.
     pub(crate) fn into(server: &Server, files: &[&str], calls: &str, fault: &str) -> Self {
         let mut injection = None;
-        wait_for(
-            "strace attaches to the server",
-            Duration::from_secs(60),
-            || {
-                let mut attached = Self::attach(server, files, calls, fault);
-                // strace may miss a thread that starts meanwhile.
-                injection = attached.is_complete(server).then_some(attached);
-                injection.is_some()
-            },
-        );
+        wait_for("strace attaches to the server", || {
+            let mut attached = Self::attach(server, files, calls, fault);
+            // strace may miss a thread that starts meanwhile.
+            injection = attached.is_complete(server).then_some(attached);
+            injection.is_some()
+        });
         injection.unwrap()
     }
 

@@ -17,12 +17,12 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use fastrand::Rng;
 
-use crate::process::{Server, wait_for};
+use crate::process::{Server, wait_for_progress};
 
 #[cfg(all(feature = "postgres", feature = "mysql"))]
 pub(crate) use agreement::assert_agreement;
@@ -38,9 +38,6 @@ pub(crate) use robot::{Robot, Row, added_id};
 
 /// The number of clients per server.
 const CLIENTS: usize = 6;
-
-/// How long a test waits for an event before it fails. Generous: nothing is measured with it.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Running clients. They stop when this is dropped.
 pub(crate) struct Workload {
@@ -213,7 +210,7 @@ impl Workload {
     /// Records that a database was killed that shows commits before they are on disk.
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) fn lose_unsynced(&self) {
-        self.shared.ledger().unsynced_lost = Some(std::time::Instant::now());
+        self.shared.ledger().unsynced_lost = Some(Instant::now());
     }
 
     /// The number of writes with this outcome so far.
@@ -269,14 +266,16 @@ impl Workload {
             .map(|(_, client)| client)
     }
 
-    fn wait_for(&self, what: &str, mut is_met: impl FnMut(&[Progress]) -> bool) -> Duration {
-        wait_for(what, TIMEOUT, || {
+    fn wait_for(&self, what: &str, is_met: impl Fn(&[Progress]) -> bool) -> Duration {
+        let started = Instant::now();
+        let look = || {
             let may_end = self.shared.server_may_end.load(Ordering::Relaxed);
             let has_ended = self.clients.iter().any(JoinHandle::is_finished);
             assert!(may_end || !has_ended, "a client has panicked, see above");
-            let progress = self.shared.progress().clone();
-            is_met(&progress)
-        })
+            self.shared.progress().clone()
+        };
+        wait_for_progress(what, look, |progress| is_met(progress));
+        started.elapsed()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::outcome::Outcome;
 
-#[derive(Debug, Default, Clone)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Progress {
     pub(crate) writes_done: usize,
     pub(crate) writes_failed: usize,
