@@ -65,12 +65,13 @@ pub(super) struct Column {
 }
 
 /// What a column stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Meaning {
     Field(Field),
     /// The field with this name, which does not exist yet.
     New(String),
     LeftOut,
+    #[default]
     Unknown,
 }
 

@@ -70,7 +70,7 @@ impl Guess {
 }
 
 /// A column, or the members of JSON records with a name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Evidence {
     pub(super) heading: String,
     /// The number of the column, from 1.
@@ -129,21 +129,16 @@ impl Evidence {
             number,
             meaning,
             reading,
-            values: 0,
-            excluded: Vec::new(),
-            first: None,
-            nulls: Vec::new(),
-            numbers: Numbers::default(),
             may_be_thousands: true,
-            not_integer: None,
-            length: 0,
-            least: None,
             choices: Some(BTreeSet::new()),
-            numbering: None,
-            repeated: None,
-            blank_twin: None,
             texts: is_key.then(Box::default),
+            ..Self::default()
         }
+    }
+
+    /// The index of the column.
+    pub(super) fn index(&self) -> usize {
+        self.number - 1
     }
 
     pub(super) fn add(&mut self, position: Position, record: u64, cell: Cell<'_>) {

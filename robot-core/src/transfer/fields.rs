@@ -1,18 +1,17 @@
 //! The fields that a file needs.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::cmp::Reverse;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     columns::{Columns, Meaning, normalized},
     evidence::{Evidence, Guess},
+    new_field::{LENGTHS, NewField, ProposalError},
+    survey::Survey,
 };
-use crate::model::{
-    Definition, DefinitionDraft, DefinitionError, Field, Format, Member, NULLS, Reading,
-    TITLE_LIMIT, fold, is_reserved,
-};
+use crate::model::{Definition, DefinitionDraft, Field, Member, NULLS, Reading, TITLE_LIMIT};
 
 /// A change of a field that a file needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,75 +25,8 @@ pub struct ProposedChange {
     pub reason: String,
 }
 
-/// Why no definition fits a file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProposalError {
-    /// Every robot needs a name.
-    #[error("no column stands for the name; map one to it. The columns are: {0}")]
-    NoName(String),
-    /// The values of columns are of no kind.
-    #[error(
-        "no field can store the values of {0}, which are lists, objects, of different types or too long; \
-         leave these columns out"
-    )]
-    Unstorable(String),
-    /// The file comes from a catalogue.
-    #[error(
-        "the file is an export, with the columns id and revision; match the ids to change their robots, or leave \
-         them out to add robots"
-    )]
-    Exported,
-    /// A field is mapped twice.
-    #[error("several columns stand for '{0}'; map one of them, and leave out the others")]
-    Repeated(String),
-    /// Two columns stand for the same field.
-    #[error("{0}")]
-    Twice(String),
-    /// A kind that does not exist, or is for no column.
-    #[error("{0}")]
-    Kind(String),
-    /// A field cannot be defined.
-    #[error(transparent)]
-    Definition(#[from] DefinitionError),
-}
-
-/// The lengths of texts that are proposed.
-const LENGTHS: [usize; 6] = [255, 500, 1000, 2000, 5000, 10_000];
-
-/// The number of texts up to which they are proposed as choices, if each occurs twice on average, and their length.
-const FEW: usize = 12;
-const SHORT: usize = 60;
-
 /// The maximum number of own fields of a catalogue.
 const FIELD_LIMIT: usize = 64;
-
-/// The keywords of a field, what its values are, and why.
-type Property = (Map<String, Value>, Option<Guess>, String);
-
-/// What is known about a file before its fields are chosen.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are independent properties"
-)]
-pub(super) struct Survey {
-    pub(super) columns: Vec<Evidence>,
-    /// The indices of the columns by their headings.
-    pub(super) indices: HashMap<String, usize>,
-    /// Whether a header names all columns.
-    pub(super) has_header: bool,
-    /// The number of records.
-    pub(super) records: u64,
-    /// Whether commas separate the columns.
-    pub(super) has_commas: bool,
-    /// Whether blanks around headings show that those around values are no part of them.
-    pub(super) is_padded: bool,
-    /// Whether the catalogue has no robots, so that no robot has a type yet.
-    pub(super) is_of_empty_catalogue: bool,
-    /// What is wrong if two columns stand for the same field.
-    pub(super) repeated: Option<String>,
-    pub(super) finds_choices: bool,
-}
 
 /// The definition of a file in the making, and what its columns stand for.
 pub(super) struct Fields<'a> {
@@ -116,14 +48,14 @@ impl<'a> Fields<'a> {
             columns,
             changes: Vec::new(),
         };
-        for (index, column) in survey.columns.iter().enumerate() {
+        for column in &survey.columns {
             if let Some(field) = column.meaning.field() {
                 fields.read(column, field);
             } else if column.meaning == Meaning::Unknown && column.heading.starts_with('#') {
                 if column.values == 0 {
-                    fields.leave_out(index, "left out: no record has a value");
+                    fields.leave_out(column, "left out: no record has a value");
                 } else if column.is_numbering() {
-                    fields.leave_out(index, "left out: it numbers the records");
+                    fields.leave_out(column, "left out: it numbers the records");
                 }
             }
         }
@@ -148,14 +80,14 @@ impl<'a> Fields<'a> {
         self.check_kinds()?;
         self.limit();
         let mut unstorable = Vec::new();
-        for (index, column) in survey.columns.iter().enumerate() {
+        for column in &survey.columns {
             match column.meaning.field().map(Field::member) {
                 Some(Member::Name) => self.permit_equal_names(column),
                 Some(Member::Type) => self.fit_types(column)?,
                 Some(Member::Year) => self.fit_years(column)?,
                 Some(_) => {}
                 None if self.is_left_out(column) => {}
-                None => match self.add_unknown(index, column) {
+                None => match self.add_unknown(column) {
                     Err(ProposalError::Unstorable(heading)) => unstorable.push(heading),
                     added => added?,
                 },
@@ -182,20 +114,12 @@ impl<'a> Fields<'a> {
 
     /// Whether a column is not stored.
     fn is_left_out(&self, column: &Evidence) -> bool {
-        column.meaning == Meaning::LeftOut || !self.reasons[self.index(column)].is_empty()
+        column.meaning == Meaning::LeftOut || !self.reasons[column.index()].is_empty()
     }
 
-    fn index(&self, column: &Evidence) -> usize {
-        let columns = self.survey.columns.iter();
-        columns
-            .take_while(|other| other.heading != column.heading)
-            .count()
-    }
-
-    fn leave_out(&mut self, index: usize, reason: &str) {
-        let heading = &self.survey.columns[index].heading;
-        self.columns.choose(heading, None);
-        reason.clone_into(&mut self.reasons[index]);
+    fn leave_out(&mut self, column: &Evidence, reason: &str) {
+        self.columns.choose(&column.heading, None);
+        reason.clone_into(&mut self.reasons[column.index()]);
     }
 
     /// Leaves out columns that number the records or have no values, and those with the fewest values if there are too
@@ -203,42 +127,36 @@ impl<'a> Fields<'a> {
     fn limit(&mut self) {
         let survey = self.survey;
         let mut new = Vec::new();
-        for (index, column) in survey.columns.iter().enumerate() {
-            let is_mapped = match &column.meaning {
-                Meaning::New(name) if self.draft.has(name) => continue,
-                Meaning::New(_) => true,
-                Meaning::Unknown => false,
-                Meaning::Field(_) | Meaning::LeftOut => continue,
-            };
-            if self.is_left_out(column) {
-                continue;
+        for column in &survey.columns {
+            let is_mapped = matches!(column.meaning, Meaning::New(_));
+            match column.new_name() {
+                Some(name) if is_mapped && self.draft.has(&name) => continue,
+                Some(_) if !self.is_left_out(column) => {}
+                _ => continue,
             }
             if !is_mapped && column.values == 0 && column.nulls.is_empty() && survey.records > 0 {
-                self.leave_out(index, "left out: no record has a value");
+                self.leave_out(column, "left out: no record has a value");
             } else {
-                new.push((column.values, index));
+                new.push(column);
             }
         }
         let room = FIELD_LIMIT.saturating_sub(self.columns.definition.own().count());
         let count = new.len();
-        new.sort_by_key(|(values, index)| (Reverse(*values), *index));
+        new.sort_by_key(|column| Reverse(column.values));
         let reason = format!(
             "left out: the file needs {count} new fields, and there is room for {room}; these have most values"
         );
-        for (_, index) in new.into_iter().skip(room) {
-            self.leave_out(index, &reason);
+        for column in new.into_iter().skip(room) {
+            self.leave_out(column, &reason);
         }
     }
 
     fn check_kinds(&self) -> Result<(), ProposalError> {
         let is_known = |name: &str| {
             self.survey.columns.iter().any(|column| {
-                let field = match &column.meaning {
-                    Meaning::New(name) => name.clone(),
-                    Meaning::Field(_) | Meaning::LeftOut => return false,
-                    Meaning::Unknown => name_of(&column.heading),
-                };
-                normalized(&column.heading) == normalized(name) || field == name
+                column.new_name().is_some_and(|field| {
+                    normalized(&column.heading) == normalized(name) || field == name
+                })
             })
         };
         match self.columns.kind_without(is_known) {
@@ -288,16 +206,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Adds a field for a column that is none yet.
-    fn add_unknown(&mut self, index: usize, column: &Evidence) -> Result<(), ProposalError> {
-        let name = match &column.meaning {
-            Meaning::New(name) if self.draft.has(name) => {
-                return Err(ProposalError::Repeated(name.clone()));
-            }
-            Meaning::New(name) => name.clone(),
-            _ => name_of(&column.heading),
-        };
-        let reason = self.add(column, &name)?;
-        self.reasons[index] = reason;
+    fn add_unknown(&mut self, column: &Evidence) -> Result<(), ProposalError> {
+        let name = column.new_name().unwrap_or_default();
+        if self.draft.has(&name) && matches!(column.meaning, Meaning::New(_)) {
+            return Err(ProposalError::Repeated(name));
+        }
+        self.reasons[column.index()] = self.add(column, &name)?;
         Ok(())
     }
 
@@ -309,71 +223,31 @@ impl<'a> Fields<'a> {
             name = format!("{wanted}_{number}");
             number += 1;
         }
-        let (mut property, guess, mut reason) = self.property(column, &name)?;
-        if let Some(guess) = guess {
-            self.set_reading(column, Some(guess), !guess.is_text());
-            if !guess.is_text()
-                && let Some((_, null)) = column.nulls.first()
-            {
-                reason = format!("{reason}; {null} means no value");
-            }
+        let NewField {
+            mut keywords,
+            guess,
+            mut reason,
+        } = self.survey.new_field(column, &self.columns, &name)?;
+        self.set_reading(column, Some(guess), !guess.is_text());
+        if !guess.is_text()
+            && let Some((_, null)) = column.nulls.first()
+        {
+            reason = format!("{reason}; {null} means no value");
         }
         // A new field takes the heading of the built-in field that it replaces.
         if column.meaning.field().is_none() || self.survey.is_of_empty_catalogue {
             let title: String = column.heading.chars().take(TITLE_LIMIT).collect();
-            property.insert("title".into(), title.into());
+            keywords.insert("title".into(), title.into());
         }
         let is_id = normalized(&column.heading) == Field::ID.name();
         let is_unique = column.repeated.is_none() && column.values == self.survey.records;
         if is_id && is_unique || self.columns.key.as_deref() == Some(&name) {
-            property.insert("unique".into(), true.into());
+            keywords.insert("unique".into(), true.into());
         }
-        *self.draft.property(&name) = property;
+        *self.draft.property(&name) = keywords;
         self.columns.choose(&column.heading, Some(name.clone()));
         self.report(Some(column), &name, format!("new: {reason}"));
         Ok(reason)
-    }
-
-    /// The keywords of the field that can store the values of a column, what the values are, and why.
-    fn property(&self, column: &Evidence, name: &str) -> Result<Property, ProposalError> {
-        let unstorable = || ProposalError::Unstorable(format!("'{}'", column.heading));
-        let mut guess = column.guess(self.survey.has_commas, self.columns.dates);
-        let mut reason = guess.map_or_else(String::new, |guess| column.reason(guess));
-        let chosen = self.columns.chosen_kind(&column.heading, name);
-        if let Some(kind) = chosen {
-            guess = Some(kind_of(kind, column)?);
-            "chosen".clone_into(&mut reason);
-        }
-        let choices = column.choices.as_ref().filter(|choices| {
-            let is_repeated = choices.len() as u64 <= column.values / 2;
-            let is_few = choices.len() <= FEW && column.length <= SHORT && is_repeated;
-            chosen == Some("choices") || self.survey.finds_choices && is_few
-        });
-        let mut lengths = LENGTHS.into_iter();
-        let length = lengths.find(|length| column.length <= *length);
-        let property = match (guess.ok_or_else(unstorable)?, choices) {
-            (Guess::Integer, _) => json!({"type": "integer"}),
-            (Guess::Number | Guess::DecimalComma, _) => json!({"type": "number"}),
-            (Guess::Boolean, _) => json!({"type": "boolean"}),
-            (Guess::Format(format, _), _) if format.is_time => {
-                json!({"type": "string", "format": format.name})
-            }
-            (Guess::Format(format, _), _) => {
-                let length = length.ok_or_else(unstorable)?;
-                json!({"type": "string", "format": format.name, "maxLength": length})
-            }
-            (Guess::Text, Some(choices)) if chosen.is_none_or(|kind| kind == "choices") => {
-                json!({"enum": choices})
-            }
-            (Guess::Text, _) => {
-                json!({"type": "string", "maxLength": length.ok_or_else(unstorable)?, "search": true})
-            }
-        };
-        Ok((
-            property.as_object().cloned().unwrap_or_default(),
-            guess,
-            reason,
-        ))
     }
 
     /// Stores the values of a column as texts, beside the field that cannot store them.
@@ -401,9 +275,8 @@ impl<'a> Fields<'a> {
     }
 
     fn permit_equal_names(&mut self, column: &Evidence) {
-        let index = self.index(column);
         if let Some(twin) = &column.blank_twin {
-            self.reasons[index] =
+            self.reasons[column.index()] =
                 format!("warning: {twin} differs from another name by blanks at its ends only");
         }
         if let Some(name) = &column.repeated
@@ -419,16 +292,14 @@ impl<'a> Fields<'a> {
 
     /// Makes the types of a file choices. They replace those of the contract if no robot has one.
     fn fit_types(&mut self, column: &Evidence) -> Result<(), ProposalError> {
-        if !column.can_be(Guess::Text) {
-            return self.store_as_text(column, Field::TYPE, "the types are not texts");
-        }
-        let choices = column.choices.as_ref();
-        let Some(choices) = choices.filter(|_| column.length <= LENGTHS[0]) else {
-            return self.store_as_text(
-                column,
-                Field::TYPE,
-                "the types are too many or too long for a list",
-            );
+        let (choices, are_texts) = (column.choices.as_ref(), column.can_be(Guess::Text));
+        let Some(choices) = choices.filter(|_| are_texts && column.length <= LENGTHS[0]) else {
+            let reason = if are_texts {
+                "the types are too many or too long for a list"
+            } else {
+                "the types are not texts"
+            };
+            return self.store_as_text(column, Field::TYPE, reason);
         };
         let field = column.meaning.field();
         let known = field.map_or(&[][..], |field| field.choices());
@@ -482,8 +353,7 @@ impl<'a> Fields<'a> {
         let column = column.filter(|column| !has_moved(column));
         if field == Field::NAME {
             // Records without a name fail.
-            let headings = columns.iter().map(|column| column.heading.as_str());
-            let no_name = || ProposalError::NoName(headings.collect::<Vec<_>>().join(", "));
+            let no_name = || ProposalError::NoName(self.survey.headings().join(", "));
             return column.map(drop).ok_or_else(no_name);
         }
         if column.is_none() && !field.is_own() && self.survey.is_of_empty_catalogue {
@@ -501,57 +371,5 @@ impl<'a> Fields<'a> {
         self.draft.require(field.name(), false);
         self.report(column, field.name(), reason);
         Ok(())
-    }
-}
-
-/// What values are of a kind that was chosen.
-fn kind_of(kind: &str, column: &Evidence) -> Result<Guess, ProposalError> {
-    Ok(match kind {
-        "text" | "choices" => Guess::Text,
-        "integer" => Guess::Integer,
-        "number" if !column.can_be(Guess::Number) && column.can_be(Guess::DecimalComma) => {
-            Guess::DecimalComma
-        }
-        "number" => Guess::Number,
-        "boolean" => Guess::Boolean,
-        _ => match Format::NAMED.iter().find(|format| format.name == kind) {
-            Some(format) => Guess::Format(format, column.order(format)),
-            None => {
-                let kinds = Columns::kinds("and");
-                let message = format!("'{kind}' is not a kind; the kinds are {kinds}");
-                return Err(ProposalError::Kind(message));
-            }
-        },
-    })
-}
-
-/// The name of a field for a heading: its letters without diacritics and digits, with `_` between words.
-fn name_of(heading: &str) -> String {
-    if normalized(heading) == Field::ID.name() {
-        return "source_id".to_owned();
-    }
-    let mut spaced = String::with_capacity(heading.len());
-    let mut is_lower = false;
-    for character in heading.chars() {
-        // `placeOfBirth` has three words.
-        if is_lower && character.is_uppercase() {
-            spaced.push(' ');
-        }
-        is_lower = character.is_lowercase();
-        spaced.push(character);
-    }
-    let folded = fold(&spaced);
-    let words = folded.split(|character: char| !character.is_ascii_alphanumeric());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    let mut name = words.join("_");
-    if !name.starts_with(|first: char| first.is_ascii_lowercase()) {
-        name.insert_str(0, "field_");
-    }
-    name.truncate(50);
-    let name = name.trim_end_matches('_');
-    if is_reserved(name) || Field::built_in(name).is_some() {
-        format!("{name}_value")
-    } else {
-        name.to_owned()
     }
 }

@@ -57,11 +57,13 @@ mod import_metrics;
 mod input;
 mod json_reader;
 mod names;
+mod new_field;
 mod outcome;
 mod plan;
 mod position;
 mod record;
 mod records;
+mod survey;
 mod workbook;
 mod writer;
 
@@ -71,17 +73,19 @@ pub use columns::Columns;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
 pub use csv_reader::Header;
 pub use digest::{CatalogueDigest, digest};
-pub use fields::{ProposalError, ProposedChange};
+pub use fields::ProposedChange;
 pub use format::Format;
 pub use import::{Import, import};
 pub use input::RECORD_LIMIT;
+pub use new_field::ProposalError;
 pub use outcome::{
     ATOMIC_LIMIT, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Stored,
 };
-pub use plan::{Plan, PlanError, PlanOptions, PlannedColumn};
+pub use plan::{Plan, PlanError, PlanOptions};
 pub use position::Position;
 pub use record::{ReadError, Record, Values};
 pub use records::{ReadOptions, Records};
+pub use survey::PlannedColumn;
 #[cfg(feature = "http")]
 pub(crate) use workbook::ROWS;
 pub use writer::RobotWriter;

@@ -1,26 +1,25 @@
 //! Plan of an import: what it will do, found by reading the whole file against the catalogue.
 
 use std::{
-    collections::HashMap,
     io::{self, Read},
     sync::Arc,
 };
 
-use serde::Serialize;
-
 use super::{
-    columns::{Columns, Meaning, normalized, twice},
+    columns::{Columns, Meaning},
     evidence::Evidence,
-    fields::{Fields, ProposalError, ProposedChange, Survey},
+    fields::{Fields, ProposedChange},
     import::Import,
+    new_field::ProposalError,
     outcome::{ImportCounts, ImportError, ImportOptions, OnConflict, Outcome},
     position::Position,
     record::ReadError,
     records::Records,
+    survey::{PlannedColumn, Survey},
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Error, Filter, Redefinition},
-    model::{Definition, Field, Reading},
+    model::{Definition, Field},
 };
 
 /// The number of failures that a plan has.
@@ -101,20 +100,6 @@ pub struct Plan {
     present: Arc<Definition>,
 }
 
-/// A column of a file, and what it stands for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct PlannedColumn {
-    /// The heading; `#3` for the third column if it has none.
-    pub heading: String,
-    /// The number of the column, from 1.
-    pub number: usize,
-    /// The name of the field; `None` if the column is not stored.
-    pub field: Option<String>,
-    /// What the values are, or why the column is not stored.
-    pub reason: String,
-}
-
 /// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -162,7 +147,7 @@ impl Plan {
             })
         };
         let present = Arc::clone(&columns.definition);
-        let mut survey = survey(open()?, &columns)?;
+        let mut survey = Survey::new(open()?, &columns)?;
         survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         survey.finds_choices = options.finds_choices;
         if let Some(message) = &survey.repeated {
@@ -173,7 +158,7 @@ impl Plan {
             let reasons: Vec<_> = survey.columns.iter().map(reason).collect();
             return Err(PlanError::Unfit {
                 error: ProposalError::Twice(message.clone()),
-                columns: listed(&survey, &columns, &reasons),
+                columns: survey.listed(&columns, &reasons),
             });
         }
         let mut fields = Fields::present(&survey, columns);
@@ -182,7 +167,7 @@ impl Plan {
             match fields.define() {
                 Ok(defined) => definition = Arc::new(defined),
                 Err(error) => {
-                    let columns = listed(&survey, &fields.columns, &fields.reasons);
+                    let columns = survey.listed(&fields.columns, &fields.reasons);
                     return Err(PlanError::Unfit { error, columns });
                 }
             }
@@ -194,7 +179,7 @@ impl Plan {
             ..
         } = fields;
         let mut columns = columns.redefined(Arc::clone(&definition));
-        let listed = listed(&survey, &columns, &reasons);
+        let listed = survey.listed(&columns, &reasons);
         let unknown = survey
             .columns
             .iter()
@@ -238,11 +223,12 @@ impl Plan {
         let mut import = Import::dry_run(catalogue, &mut records, self.options, &self.definition);
         for outcome in import.by_ref() {
             self.counts.count(&outcome);
-            let error = match &outcome.result {
-                Ok(_) => continue,
-                Err(error) if error.is_record_error() => error,
-                Err(_) => return Err(outcome.into()),
+            let Err(error) = &outcome.result else {
+                continue;
             };
+            if !error.is_record_error() {
+                return outcome.result.map(drop).map_err(PlanError::from);
+            }
             let position = outcome.position;
             self.equal += u64::from(matches!(error, ImportError::Present));
             self.taken += u64::from(error.is_taken());
@@ -302,17 +288,13 @@ impl Plan {
     }
 }
 
-impl From<Outcome> for PlanError {
+impl From<ImportError> for PlanError {
     /// The failure of the file or the store.
-    fn from(outcome: Outcome) -> Self {
-        match outcome.result {
-            Err(ImportError::Unreadable(error)) => error.into(),
-            Err(ImportError::Store(error)) => error.into(),
-            other => Self::Options(
-                other
-                    .err()
-                    .map_or_else(String::new, |error| error.to_string()),
-            ),
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Unreadable(error) => error.into(),
+            ImportError::Store(error) => error.into(),
+            error => Self::Options(error.to_string()),
         }
     }
 }
@@ -338,125 +320,4 @@ fn import_options(
     };
     import.check(definition).map_err(PlanError::Options)?;
     Ok(import)
-}
-
-/// Reads the whole file, and finds out what its columns are.
-fn survey<R: Read>(records: Records<R>, columns: &Columns) -> Result<Survey, ReadError> {
-    let mut records = records.with_columns(columns.clone());
-    let mut columns = columns.clone();
-    let malformed = |position, message: String| ReadError::Malformed {
-        position,
-        message: message.into(),
-    };
-    let headings = records.headings()?.into_iter().map(str::to_owned);
-    let headings: Vec<_> = headings.collect();
-    let mut survey = Survey {
-        columns: Vec::new(),
-        indices: HashMap::new(),
-        records: 0,
-        has_header: !headings.is_empty(),
-        has_commas: records.has_commas(),
-        is_padded: headings.iter().any(|heading| heading.trim() != heading),
-        repeated: None,
-        is_of_empty_catalogue: false,
-        finds_choices: false,
-    };
-    let added = survey.add(&mut columns, &headings);
-    added.map_err(|message| malformed(Position::Line(1), message))?;
-    while let Some(position) = records.next_position()? {
-        survey.records += 1;
-        // The plan counts a record that is malformed as a failure.
-        let Ok(cells) = records.cells() else {
-            continue;
-        };
-        let new = cells.iter().map(|(heading, _)| heading);
-        let new = new.filter(|heading| !survey.indices.contains_key(&***heading));
-        let new: Vec<_> = new.map(|heading| (**heading).to_owned()).collect();
-        let added = survey.add(&mut columns, &new);
-        added.map_err(|message| malformed(position, message))?;
-        for (heading, cell) in cells {
-            let index = survey.indices.get(&*heading);
-            if let Some(evidence) = index.and_then(|index| survey.columns.get_mut(*index)) {
-                evidence.add(position, survey.records, cell);
-            }
-        }
-    }
-    let headings = survey.columns.iter().map(|column| column.heading.as_str());
-    let headings: Vec<_> = headings.collect();
-    if survey.records > 0 || survey.has_header {
-        let checked = columns.check_choices(&headings);
-        checked.map_err(|message| malformed(Position::Line(1), message))?;
-    }
-    Ok(survey)
-}
-
-impl Survey {
-    /// Adds columns that are new. Members of JSON whose names differ only by their case are one column.
-    fn add(&mut self, columns: &mut Columns, headings: &[String]) -> Result<(), String> {
-        columns.find(&headings.iter().map(String::as_str).collect::<Vec<_>>())?;
-        for heading in headings {
-            let found = columns.found(heading);
-            let meaning = found.map_or(Meaning::Unknown, |column| column.meaning.clone());
-            let normal = normalized(heading);
-            let is_twin = |other: &Evidence| match (&other.meaning, &meaning) {
-                (Meaning::LeftOut, _) | (_, Meaning::LeftOut) => false,
-                (Meaning::Unknown, Meaning::Unknown) => normalized(&other.heading) == normal,
-                (one, other) => one == other,
-            };
-            let twin = self.columns.iter().position(is_twin);
-            if let Some(twin) = twin {
-                if !self.has_header {
-                    self.indices.insert(heading.clone(), twin);
-                    continue;
-                }
-                let other = &self.columns[twin].heading;
-                if other == heading.trim() {
-                    return Err(twice("the same field", other, heading));
-                }
-                self.repeated
-                    .get_or_insert_with(|| twice("the same field", other, heading));
-            }
-            let reading = Reading {
-                nulls: columns.nulls.clone(),
-                dates: columns.dates,
-                trims: self.is_padded,
-                ..Reading::default()
-            };
-            let is_key = meaning.field() == Some(Field::NAME) || normal == Field::ID.name();
-            let number = self.columns.len() + 1;
-            self.indices.insert(heading.clone(), self.columns.len());
-            let evidence = Evidence::new(heading, number, meaning, reading, is_key);
-            self.columns.push(evidence);
-        }
-        Ok(())
-    }
-}
-
-fn listed(survey: &Survey, columns: &Columns, reasons: &[String]) -> Vec<PlannedColumn> {
-    let mut columns = columns.clone();
-    let headings: Vec<_> = survey
-        .columns
-        .iter()
-        .map(|column| column.heading.as_str())
-        .collect();
-    // What is wrong with them is reported elsewhere.
-    let _ = columns.find(&headings);
-    let planned = survey.columns.iter().zip(reasons).map(|(column, reason)| {
-        let field = match columns.found(&column.heading).map(|found| &found.meaning) {
-            Some(Meaning::Field(field)) => Some(field.name().to_owned()),
-            Some(Meaning::New(name)) => Some(name.clone()),
-            _ => None,
-        };
-        let reason = match (&field, reason.as_str()) {
-            (None, "") => "left out",
-            (_, reason) => reason,
-        };
-        PlannedColumn {
-            heading: column.heading.clone(),
-            number: column.number,
-            field,
-            reason: reason.to_owned(),
-        }
-    });
-    planned.collect()
 }
