@@ -41,10 +41,8 @@ pub struct Columns {
     chosen: Vec<(String, Option<String>)>,
     /// The kinds of values that the caller has chosen for headings or fields.
     kinds: Vec<(String, String)>,
-    /// Texts that stand for no value in each column.
-    pub(super) nulls: Vec<String>,
-    /// The order of dates in each column.
-    pub(super) dates: Option<DateOrder>,
+    /// How each column is read, unless a plan has found out more.
+    pub(super) reading: Reading,
     /// The name of the field that finds the robot that a record changes.
     pub(super) key: Option<String>,
     leaves_out_ids: bool,
@@ -92,8 +90,7 @@ impl Columns {
             definition,
             chosen: Vec::new(),
             kinds: Vec::new(),
-            nulls: Vec::new(),
-            dates: None,
+            reading: Reading::default(),
             key: None,
             leaves_out_ids: false,
             is_strict: false,
@@ -150,14 +147,14 @@ impl Columns {
     /// Makes a text stand for no value in each column.
     #[must_use]
     pub fn null(mut self, text: &str) -> Self {
-        self.nulls.push(text.to_owned());
+        self.reading.nulls.push(text.to_owned());
         self
     }
 
     /// Sets the order of day and month in dates.
     #[must_use]
     pub fn dates(mut self, order: DateOrder) -> Self {
-        self.dates = Some(order);
+        self.reading.dates = Some(order);
         self
     }
 
@@ -232,11 +229,7 @@ impl Columns {
             }
             let meaning = self.meaning(number, heading, headings)?;
             let reading = self.readings.get(heading.trim()).cloned();
-            let reading = reading.unwrap_or_else(|| Reading {
-                nulls: self.nulls.clone(),
-                dates: self.dates,
-                ..Reading::default()
-            });
+            let reading = reading.unwrap_or_else(|| self.reading.clone());
             self.found
                 .insert((*heading).to_owned(), Column { meaning, reading });
         }

@@ -30,7 +30,7 @@ pub(super) enum Source {
 /// An input as UTF-8, without a byte order mark. Bytes that are no UTF-8 stay as they are, unless an encoding is known.
 pub(super) struct Decoding<R> {
     input: R,
-    source: Source,
+    pub(super) source: Source,
     /// The sheet of a workbook.
     sheet: Option<File>,
     start: Option<Cursor<Vec<u8>>>,
@@ -53,10 +53,6 @@ impl<R: Read> Decoding<R> {
             is_at_end: false,
             has_mark: false,
         }
-    }
-
-    pub(super) fn into_inner(self) -> R {
-        self.input
     }
 
     /// Whether the input has begun with a byte order mark of UTF-8.

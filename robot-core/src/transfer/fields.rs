@@ -11,7 +11,7 @@ use super::{
     new_field::{LENGTHS, NewField, ProposalError},
     survey::Survey,
 };
-use crate::model::{Definition, DefinitionDraft, Field, Member, NULLS, Reading, TITLE_LIMIT};
+use crate::model::{Definition, DefinitionDraft, Field, Member, NULLS, TITLE_LIMIT};
 
 /// A change of a field that a file needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,11 +67,11 @@ impl<'a> Fields<'a> {
     pub(super) fn define(&mut self) -> Result<Definition, ProposalError> {
         let survey = self.survey;
         let present = self.columns.definition.clone();
-        let has = |name: &str, is_unknown: bool| {
+        let has = |name: &str, is_unknown| {
             let mut columns = survey.columns.iter();
             columns.any(|column| {
-                normalized(&column.heading) == name
-                    && (column.meaning == Meaning::Unknown) == is_unknown
+                let is_new = column.meaning == Meaning::Unknown;
+                normalized(&column.heading) == name && is_new == is_unknown
             })
         };
         if has(Field::ID.name(), true) && has(Field::REVISION.name(), false) {
@@ -181,27 +181,22 @@ impl<'a> Fields<'a> {
 
     /// Sets how a column is read for a field that exists.
     fn read(&mut self, column: &Evidence, field: Field) {
-        let guess = column.guess(self.survey.has_commas, self.columns.dates);
+        let guess = column.guess(self.survey.has_commas, self.columns.reading.dates);
         let kind = field.kind();
         let is_text = kind.is_text() && !kind.is_time();
         self.set_reading(column, guess, !is_text);
     }
 
     fn set_reading(&mut self, column: &Evidence, guess: Option<Guess>, has_nulls: bool) {
-        let mut nulls = self.columns.nulls.clone();
+        let mut reading = self.columns.reading.clone();
         if has_nulls {
-            nulls.extend(NULLS.map(str::to_owned));
+            reading.nulls.extend(NULLS.map(str::to_owned));
         }
-        let dates = match guess {
-            Some(Guess::Format(_, order)) => order.or(self.columns.dates),
-            _ => self.columns.dates,
-        };
-        let reading = Reading {
-            nulls,
-            has_decimal_comma: guess == Some(Guess::DecimalComma),
-            dates,
-            trims: self.survey.is_padded,
-        };
+        if let Some(Guess::Format(_, order)) = guess {
+            reading.dates = order.or(reading.dates);
+        }
+        reading.has_decimal_comma = guess == Some(Guess::DecimalComma);
+        reading.trims = self.survey.is_padded;
         self.columns.read(&column.heading, reading);
     }
 

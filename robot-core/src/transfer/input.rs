@@ -110,8 +110,9 @@ impl<R: Read> Input<R> {
         Ok(self.reader.buffer())
     }
 
-    pub(super) fn into_inner(self) -> R {
-        self.reader.into_inner().into_inner()
+    /// Sets what the input is, before it is read.
+    pub(super) fn set_source(&mut self, source: Source) {
+        self.reader.get_mut().source = source;
     }
 
     /// Whether the input begins with a byte order mark of UTF-8.

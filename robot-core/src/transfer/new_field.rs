@@ -71,7 +71,7 @@ impl Survey {
         let (guess, reason) = if let Some(kind) = chosen {
             (kind_of(kind, column)?, "chosen".to_owned())
         } else {
-            let guess = column.guess(self.has_commas, columns.dates);
+            let guess = column.guess(self.has_commas, columns.reading.dates);
             let guess = guess.ok_or_else(unstorable)?;
             (guess, column.reason(guess))
         };

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Error, Filter, Redefinition},
-    model::{Definition, Field},
+    model::{Definition, Field, Revision},
 };
 
 /// The number of failures that a plan has.
@@ -245,21 +245,15 @@ impl Plan {
     /// The change of the definition that the import needs, if it needs one.
     #[must_use]
     pub fn redefinition(&self) -> Option<Redefinition> {
-        (!self.changes.is_empty()).then(|| {
-            let mut redefinition = Redefinition::new(Definition::clone(&self.definition));
-            redefinition.expected = Some(self.present.revision());
-            redefinition
-        })
+        let change = || redefinition(&self.definition, self.present.revision());
+        (!self.changes.is_empty()).then(change)
     }
 
     /// Takes the new fields back, after nothing was imported. Returns whether they are taken back: not if robots of other
     /// clients have values of them.
     pub fn take_back(&self, catalogue: &dyn Catalogue) -> bool {
-        self.changes.is_empty() || {
-            let mut back = Redefinition::new(Definition::clone(&self.present));
-            back.expected = Some(self.present.revision().next());
-            catalogue.define(back).is_ok()
-        }
+        let back = || redefinition(&self.present, self.present.revision().next());
+        self.changes.is_empty() || catalogue.define(back()).is_ok()
     }
 
     /// What the caller can choose so that records do not fail, or change robots, for people: with the ways to give a key,
@@ -297,6 +291,12 @@ impl From<ImportError> for PlanError {
             error => Self::Options(error.to_string()),
         }
     }
+}
+
+fn redefinition(definition: &Definition, expected: Revision) -> Redefinition {
+    let mut redefinition = Redefinition::new(definition.clone());
+    redefinition.expected = Some(expected);
+    redefinition
 }
 
 /// The options of the import.

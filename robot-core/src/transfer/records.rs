@@ -16,7 +16,7 @@ use super::{
     record::{Cell, ParsedRecord, ReadError, Record, Values},
 };
 use crate::model::{
-    Definition, Draft, Field, Messages, Revision, RobotId,
+    Definition, Draft, Field, Messages, Reading, Revision, RobotId,
     draft_json::{Members, Subject},
 };
 
@@ -138,16 +138,12 @@ impl<R: Read> Records<R> {
 
     /// Reads the input in this way.
     #[must_use]
-    pub fn with_options(self, options: &ReadOptions) -> Self {
-        let reader = match self.reader {
-            Reader::Csv(_) => Reader::Csv(Box::new(CsvReader::new(self.format, options.header))),
-            reader => reader,
-        };
-        Self {
-            input: Input::new(self.input.into_inner(), options.source(self.format)),
-            reader,
-            ..self
+    pub fn with_options(mut self, options: &ReadOptions) -> Self {
+        if let Reader::Csv(reader) = &mut self.reader {
+            **reader = CsvReader::new(self.format, options.header);
         }
+        self.input.set_source(options.source(self.format));
+        self
     }
 
     /// Reads these columns, instead of those of the built-in definition.
@@ -243,20 +239,24 @@ impl<R: Read> Records<R> {
             let found = columns.find(&headings.collect::<Vec<_>>());
             found.map_err(|message| vec![message.into()])?;
         }
-        let (mut found, mut unknown) = (Vec::<(Field, &str, Cell<'_>)>::new(), Vec::new());
+        let (mut found, mut unknown) =
+            (Vec::<(Field, &str, &Reading, Cell<'_>)>::new(), Vec::new());
         let known: &Columns = columns;
         for (heading, cell) in &cells {
-            match known.found(heading).map(|column| &column.meaning) {
-                Some(Meaning::Field(field)) => {
-                    if let Some((_, other, _)) = found.iter().find(|(one, ..)| one == field) {
+            let column = known
+                .found(heading)
+                .map(|column| (&column.meaning, &column.reading));
+            match column {
+                Some((Meaning::Field(field), reading)) => {
+                    if let Some((_, other, ..)) = found.iter().find(|(one, ..)| one == field) {
                         return Err(vec![twice(*field, other, heading).into()]);
                     }
-                    found.push((*field, heading, *cell));
+                    found.push((*field, heading, reading, *cell));
                 }
-                Some(Meaning::LeftOut) => {}
+                Some((Meaning::LeftOut, _)) => {}
                 // A column without a heading may number the records, or be empty.
                 _ if heading.starts_with('#') && cell.is_number_of(self.input.records()) => {}
-                Some(Meaning::New(_) | Meaning::Unknown) | None => unknown.push(&**heading),
+                _ => unknown.push(&**heading),
             }
         }
         if known.is_strict && !unknown.is_empty() {
@@ -275,13 +275,10 @@ impl<R: Read> Records<R> {
         let revision = revision.transpose()?;
         let mut removed = Vec::new();
         let draft = Draft::read(&definition, |field| {
-            let Some((_, heading, cell)) = cell(field) else {
+            let Some((.., reading, cell)) = cell(field) else {
                 return Ok(None);
             };
-            let Some(column) = known.found(heading) else {
-                return Ok(None);
-            };
-            let value = cell.value(field, &column.reading)?;
+            let value = cell.value(field, reading)?;
             removed.extend(value.is_none().then_some(field));
             Ok(value)
         })?;

@@ -129,10 +129,8 @@ impl Survey {
                     .get_or_insert_with(|| twice("the same field", other, heading));
             }
             let reading = Reading {
-                nulls: columns.nulls.clone(),
-                dates: columns.dates,
                 trims: self.is_padded,
-                ..Reading::default()
+                ..columns.reading.clone()
             };
             let is_key = meaning.field() == Some(Field::NAME) || normal == Field::ID.name();
             let number = self.columns.len() + 1;

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Filter, Pages, Result as StoreResult, Sort},
-    model::{Field, Rejection, Robot, ValidChanges, ValidDraft, Value, Violations},
-    transfer::{outcome::ImportError, record::Values},
+    model::{Field, Robot, ValidDraft, Value, Violations},
+    transfer::outcome::ImportError,
 };
 
 impl<C: Catalogue, I> Import<C, I> {
@@ -30,16 +30,6 @@ impl<C: Catalogue, I> Import<C, I> {
             return Err(ImportError::Malformed(vec![message.into()]));
         }
         Ok(found)
-    }
-
-    /// The changes that a record makes to a robot. Rules are checked for values that change.
-    pub(super) fn changes(
-        &self,
-        robot: &Robot,
-        values: &Values,
-    ) -> Result<ValidChanges, Rejection> {
-        self.definition
-            .validate_change(robot, values.draft.clone(), &values.removed)
     }
 
     /// Whether a robot that was there before has all values of a record.
@@ -139,17 +129,6 @@ impl<C: Catalogue, I> Import<C, I> {
             return Ok(());
         }
         Err(crate::catalogue::Error::from(Violations::taken(&taken)).into())
-    }
-
-    /// Starts to count which unique fields find robots.
-    pub(super) fn count_keys(&mut self) {
-        let fields = self.stored.unique();
-        let known = fields.map(|field| Known {
-            field,
-            records: 0,
-            robots: 0,
-        });
-        self.known = known.collect();
     }
 
     /// After a dry run of so many records without a key, the field that could be the key: each record has it, and

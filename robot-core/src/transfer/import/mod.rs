@@ -113,14 +113,19 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             is_dry_run: true,
             ..options
         };
-        let mut import = Self {
+        let import = Self::new(catalogue, records, options);
+        let known = |field| Known {
+            field,
+            records: 0,
+            robots: 0,
+        };
+        Self {
             definition: Arc::clone(definition),
             is_planned: true,
+            known: import.stored.unique().map(known).collect(),
             metrics: None,
-            ..Self::new(catalogue, records, options)
-        };
-        import.count_keys();
-        import
+            ..import
+        }
     }
 
     /// A dry run that also collects the changes.
@@ -399,7 +404,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             );
             return Err(ImportError::Malformed(vec![message.into()]));
         }
-        match self.changes(&robot, values) {
+        let draft = values.draft.clone();
+        match self
+            .definition
+            .validate_change(&robot, draft, &values.removed)
+        {
             Ok(changes) if changes.is_empty() => Ok(Err((Stored::Unchanged, Some(robot.id())))),
             Ok(changes) => {
                 let change = Change::Update(robot.id(), Some(robot.revision()), changes);
@@ -417,7 +426,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         let mut deadline = None;
         while let Err(ImportError::Store(error)) = &result
             && is_write
-            && self.is_retried(error)
+            && !self.has_failed
+            && (matches!(error, Error::Unavailable(_)) || is_conflict(error, self.options.key()))
             && Instant::now() < *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT)
         {
             // The catalogue may have had no robots at the start.
@@ -474,15 +484,6 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         let value = |field| rejection.value(field).map(Value::into_owned);
         let taken = [&self.taken(value, robot)?, planned].concat();
         Ok(Error::Rejected(violations.with_taken(&self.definition, &taken)).into())
-    }
-
-    /// Whether a record is processed again after an error.
-    fn is_retried(&self, error: &Error) -> bool {
-        match error {
-            _ if self.has_failed => false,
-            Error::Unavailable(_) => true,
-            error => is_conflict(error, self.options.key()),
-        }
     }
 
     /// Reads no more records, and discards the queued ones that have not started.
