@@ -2,27 +2,28 @@
 //! order of the records.
 
 mod lookups;
+mod steps;
 mod wanted;
+
+pub(super) use self::steps::{RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict};
 
 use std::{
     collections::VecDeque,
     iter::{Fuse, FusedIterator},
     sync::Arc,
-    thread,
-    time::{Duration, Instant},
 };
 
-use self::wanted::{Known, Wanted};
+use self::wanted::{Known, Step, Wanted};
 use super::{
     import_metrics::ImportMetrics,
     names::Names,
-    outcome::{ImportError, ImportOptions, OnConflict, Outcome, Stored},
+    outcome::{ImportError, ImportOptions, Outcome},
     position::Position,
     record::{ReadError, Record, Values},
 };
 use crate::{
-    catalogue::{Catalogue, Change, Error, Pending, Receipt, Result as StoreResult},
-    model::{Definition, Field, Messages, Rejection, Robot, RobotId, Rule, Value, Violation},
+    catalogue::{Catalogue, Change, Error},
+    model::{Definition, Field, Messages, RobotId, Value},
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -33,10 +34,6 @@ const IN_FLIGHT: usize = 1024;
 /// The number of bytes of records in flight, for each write in flight that is permitted. Lower, and records of usual
 /// length are fewer in flight than the limit; higher, and an import of large robots needs more memory.
 const RECORD_BYTES: usize = 256;
-
-/// How long a record or an atomic import is retried, and the pause between two attempts.
-pub(super) const RETRY_LIMIT: Duration = Duration::from_secs(2);
-pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Imports records into a catalogue, in their order, and returns the outcome of each.
 ///
@@ -71,40 +68,36 @@ pub fn import<C: Catalogue, I>(
 where
     I: IntoIterator<Item = Result<Record, ReadError>>,
 {
-    Import::new(catalogue, records, options)
+    let definition = catalogue.definition();
+    Import {
+        stored: Arc::clone(&definition),
+        definition,
+        is_planned: false,
+        // Without it, robots that are added by the import itself may be taken for earlier ones.
+        last: catalogue.last_id().unwrap_or(Some(RobotId::GREATEST)),
+        catalogue,
+        records: records.into_iter().fuse(),
+        options,
+        in_flight: VecDeque::new(),
+        limit: IN_FLIGHT,
+        bytes: 0,
+        waiting: None,
+        names: Names::default(),
+        dropped: 0,
+        is_closed: false,
+        is_unreadable: false,
+        has_failed: false,
+        changes: None,
+        known: Vec::new(),
+        metrics: Some(ImportMetrics::new()),
+    }
 }
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
-    fn new(catalogue: C, records: impl IntoIterator<IntoIter = I>, options: ImportOptions) -> Self {
-        let definition = catalogue.definition();
-        Import {
-            stored: Arc::clone(&definition),
-            definition,
-            is_planned: false,
-            // Without it, robots that are added by the import itself may be taken for earlier ones.
-            last: catalogue.last_id().unwrap_or(Some(RobotId::GREATEST)),
-            catalogue,
-            records: records.into_iter().fuse(),
-            options,
-            in_flight: VecDeque::new(),
-            limit: IN_FLIGHT,
-            bytes: 0,
-            waiting: None,
-            names: Names::default(),
-            dropped: 0,
-            is_closed: false,
-            is_unreadable: false,
-            has_failed: false,
-            changes: None,
-            known: Vec::new(),
-            metrics: Some(ImportMetrics::new()),
-        }
-    }
-
     /// A dry run as if the catalogue had a definition, which is not measured.
     pub(super) fn dry_run(
         catalogue: C,
-        records: impl IntoIterator<IntoIter = I>,
+        records: I,
         options: ImportOptions,
         definition: &Arc<Definition>,
     ) -> Self {
@@ -113,7 +106,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             is_dry_run: true,
             ..options
         };
-        let import = Self::new(catalogue, records, options);
+        let import = import(catalogue, records, options);
         let known = |field| Known {
             field,
             records: 0,
@@ -129,11 +122,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     }
 
     /// A dry run that also collects the changes.
-    pub(super) fn plan(
-        catalogue: C,
-        records: impl IntoIterator<IntoIter = I>,
-        options: ImportOptions,
-    ) -> Self {
+    pub(super) fn plan(catalogue: C, records: I, options: ImportOptions) -> Self {
         let definition = catalogue.definition();
         Self {
             changes: Some(Vec::new()),
@@ -193,26 +182,6 @@ pub struct Import<C, I> {
     changes: Option<Vec<Change>>,
     known: Vec<Known>,
     metrics: Option<ImportMetrics>,
-}
-
-/// What was stored, and the id of the robot.
-type Found = (Stored, Option<RobotId>);
-
-type Tried = Result<Found, ImportError>;
-
-/// The processing of a record, to be finished when the records before it are.
-enum Step {
-    Done(Tried),
-    Started(Write),
-}
-
-/// A write in flight.
-struct Write {
-    outcome: Pending<StoreResult<Receipt>>,
-    /// The result if it succeeds.
-    stored: Stored,
-    /// The hashes of its unique values, and of those that it replaces.
-    names: Vec<u64>,
 }
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
@@ -336,156 +305,6 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         !self.options.keeps_going || !error.is_record_error()
     }
 
-    /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
-    /// between insert and update; the store checks the name again. Without it, an insert that fails
-    /// would use up an id on a database server.
-    fn start(&mut self, wanted: &Wanted) -> Result<Step, ImportError> {
-        let planned = self.known(wanted);
-        let (present, change) = match wanted {
-            Wanted::Robot(draft, _) => (None, Change::Insert(draft.clone())),
-            Wanted::Change(value, values) => match self.change(value, values, &planned)? {
-                Ok(change) => change,
-                Err(stored) => return Ok(Step::Done(Ok(stored))),
-            },
-            Wanted::Invalid(rejection) => return Err(self.rejected(rejection, None, &planned)?),
-            Wanted::Nothing => return Ok(Step::Done(Ok((Stored::Unchanged, None)))),
-        };
-        if self.options.is_dry_run || !self.options.keeps_going {
-            self.check_values(wanted, present.as_ref(), &planned)?;
-        } else if let Wanted::Robot(draft, removed) = wanted {
-            // An insert that fails would use up an id on a database server.
-            if self.definition.has_unique_names() && self.catalogue.find(draft.name())?.is_some() {
-                return Err(Error::from(Violation::NAME_TAKEN).into());
-            }
-            if self.is_present(draft, removed)? {
-                return Err(ImportError::Present);
-            }
-        }
-        let stored = present.as_ref().map_or(Stored::Added, |_| Stored::Replaced);
-        let names = self.insert_names(wanted, present.as_ref());
-        if self.options.is_dry_run {
-            self.changes
-                .iter_mut()
-                .for_each(|changes| changes.push(change.clone()));
-            return Ok(Step::Done(Ok((stored, change.id()))));
-        }
-        Ok(Step::Started(Write {
-            outcome: self.catalogue.start(change),
-            stored,
-            names,
-        }))
-    }
-
-    /// The robot that a record with a key finds, and its change; or an insert if it finds none. The inner error is the
-    /// result of a record that changes nothing.
-    fn change(
-        &self,
-        value: &Value<'static>,
-        values: &Values,
-        planned: &[Field],
-    ) -> Result<Result<(Option<Robot>, Change), Found>, ImportError> {
-        let key = self.options.key().unwrap_or(Field::NAME);
-        let Some(robot) = self.robot(key, value)? else {
-            return match self.definition.validate(values.draft.clone()) {
-                Ok(draft) => Ok(Ok((None, Change::Insert(draft)))),
-                Err(rejection) => Err(self.rejected(&rejection, None, planned)?),
-            };
-        };
-        if self.options.on_conflict == OnConflict::Skip {
-            return Ok(Err((Stored::Skipped, Some(robot.id()))));
-        }
-        if values
-            .revision
-            .is_some_and(|revision| revision != robot.revision())
-        {
-            let message = format!(
-                "robot {} was changed since this file was written; leave out the column revision to overwrite it",
-                robot.id()
-            );
-            return Err(ImportError::Malformed(vec![message.into()]));
-        }
-        let draft = values.draft.clone();
-        match self
-            .definition
-            .validate_change(&robot, draft, &values.removed)
-        {
-            Ok(changes) if changes.is_empty() => Ok(Err((Stored::Unchanged, Some(robot.id())))),
-            Ok(changes) => {
-                let change = Change::Update(robot.id(), Some(robot.revision()), changes);
-                Ok(Ok((Some(robot), change)))
-            }
-            Err(rejection) => Err(self.rejected(&rejection, Some(&robot), planned)?),
-        }
-    }
-
-    /// Finishes a step. The record is processed again if another caller added, changed or deleted the robot
-    /// since the look-up, or the store had no capacity.
-    fn finish(&mut self, wanted: &Wanted, step: Step) -> Tried {
-        let is_write = matches!(step, Step::Started(_));
-        let mut result = self.wait(step);
-        let mut deadline = None;
-        while let Err(ImportError::Store(error)) = &result
-            && is_write
-            && !self.has_failed
-            && (matches!(error, Error::Unavailable(_)) || is_conflict(error, self.options.key()))
-            && Instant::now() < *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT)
-        {
-            // The catalogue may have had no robots at the start.
-            self.last = self.last.or(self.options.key().map(|_| RobotId::GREATEST));
-            result = self.start(wanted).and_then(|step| self.wait(step));
-            if result.is_err() {
-                thread::sleep(RETRY_PAUSE);
-            }
-        }
-        result.or_else(|error| match error {
-            ImportError::Store(Error::NotFound(_) | Error::Stale(_)) => Err(contended().into()),
-            error => self.skipped(error),
-        })
-    }
-
-    /// Whether records of robots that exist are skipped, whatever value finds them.
-    fn skips(&self) -> bool {
-        self.options.on_conflict == OnConflict::Skip && self.options.key.is_none()
-    }
-
-    /// The result of a record that failed: without a key, robots that exist are skipped.
-    fn skipped(&self, error: ImportError) -> Tried {
-        let is_there = matches!(error, ImportError::Present) || error.is_taken();
-        if is_there && self.skips() {
-            Ok((Stored::Skipped, None))
-        } else {
-            Err(error)
-        }
-    }
-
-    /// Waits for a write.
-    fn wait(&mut self, step: Step) -> Tried {
-        let write = match step {
-            Step::Done(result) => return result,
-            Step::Started(write) => write,
-        };
-        write.names.iter().for_each(|hash| self.names.remove(*hash));
-        let id = write.outcome.wait()?.id;
-        Ok((write.stored, Some(id)))
-    }
-
-    /// The error of all rules that a record violates.
-    fn rejected(
-        &self,
-        rejection: &Rejection,
-        robot: Option<&Robot>,
-        planned: &[Field],
-    ) -> StoreResult<ImportError> {
-        let violations = rejection.violations.clone();
-        if self.skips() {
-            // A robot that exists is no failure.
-            return Ok(Error::Rejected(violations).into());
-        }
-        let value = |field| rejection.value(field).map(Value::into_owned);
-        let taken = [&self.taken(value, robot)?, planned].concat();
-        Ok(Error::Rejected(violations.with_taken(&self.definition, &taken)).into())
-    }
-
     /// Reads no more records, and discards the queued ones that have not started.
     fn close(&mut self) {
         self.is_closed = true;
@@ -494,23 +313,6 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             |(.., step)| matches!(step, Step::Started(write) if !write.outcome.is_unstarted()),
         );
         self.dropped += read - self.in_flight.len();
-    }
-}
-
-/// The error of the last attempt, if other callers have changed the robot before each.
-pub(super) fn contended() -> Error {
-    Error::unavailable("other clients change the robots of an import all the time")
-}
-
-/// Whether a write failed because a robot was changed, deleted, or added with the value of the key, since the look-up.
-pub(super) fn is_conflict(error: &Error, key: Option<Field>) -> bool {
-    match error {
-        Error::NotFound(_) | Error::Stale(_) => true,
-        Error::Rejected(violations) => {
-            let is_taken = violations.iter().all(|one| one.rule() == Rule::Taken);
-            is_taken && key.is_some_and(|key| violations.concern(key))
-        }
-        _ => false,
     }
 }
 

@@ -1,8 +1,12 @@
-//! What a record wants: the robot that it adds or changes, and the unique values that it takes and gives up.
+//! What a record wants, and how far it is: the robot that it adds or changes, and the write in flight.
 
 use crate::{
-    model::{Field, Rejection, ValidDraft, Value},
-    transfer::record::Values,
+    catalogue::{Pending, Receipt, Result as StoreResult},
+    model::{Field, Rejection, RobotId, ValidDraft, Value},
+    transfer::{
+        outcome::{ImportError, Stored},
+        record::Values,
+    },
 };
 
 /// What a record wants.
@@ -44,4 +48,24 @@ pub(super) struct Known {
     pub(super) field: Field,
     pub(super) records: u64,
     pub(super) robots: u64,
+}
+
+/// What was stored, and the id of the robot.
+pub(super) type Found = (Stored, Option<RobotId>);
+
+pub(super) type Tried = Result<Found, ImportError>;
+
+/// The processing of a record, to be finished when the records before it are.
+pub(super) enum Step {
+    Done(Tried),
+    Started(Write),
+}
+
+/// A write in flight.
+pub(super) struct Write {
+    pub(super) outcome: Pending<StoreResult<Receipt>>,
+    /// The result if it succeeds.
+    pub(super) stored: Stored,
+    /// The hashes of its unique values, and of those that it replaces.
+    pub(super) names: Vec<u64>,
 }
