@@ -3,7 +3,7 @@
 use clap::{ArgAction, ColorChoice, Parser};
 use robot_core::DEFAULT_URL;
 
-use crate::{commands::Command, context::Format};
+use crate::{commands::Command, context::OutputFormat};
 
 const GLOBAL: &str = "Global options";
 
@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
         help_heading = GLOBAL,
         value_name = "FORMAT",
         action = ArgAction::Set,
-        value_parser = Format::parser(&[]),
+        value_parser = OutputFormat::parser(&[]),
         hide_possible_values = true
     )]
     pub(crate) format: Vec<String>,

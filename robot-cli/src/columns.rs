@@ -13,7 +13,7 @@ use robot_core::{
 use serde_json::json;
 
 use crate::{
-    context::Format,
+    context::OutputFormat,
     failure::Failure,
     fields::{invalid, settable},
     rows::Rows,
@@ -201,5 +201,5 @@ pub(crate) fn show(plan: &Plan) {
         rows,
     };
     // What cannot be shown is not confirmed either.
-    let _ = rows.print(Format::Table, ["", ""], &mut io::stderr().lock());
+    let _ = rows.print(OutputFormat::Table, ["", ""], &mut io::stderr().lock());
 }

@@ -18,7 +18,7 @@ pub(crate) struct Context<'a> {
     pub(crate) database: String,
     pub(crate) options: OpenOptions,
     /// The value of `--format`.
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<OutputFormat>,
     pub(crate) output: &'a mut dyn Write,
     /// The definition of the catalogue when it was opened first.
     pub(crate) definition: OnceCell<Arc<Definition>>,
@@ -87,14 +87,14 @@ impl Context<'_> {
     }
 
     /// The format to print in.
-    pub(crate) fn print_format(&self) -> Format {
+    pub(crate) fn print_format(&self) -> OutputFormat {
         self.format.unwrap_or_default()
     }
 }
 
 /// An output format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum OutputFormat {
     /// Aligned columns; control characters in names are escaped
     #[default]
     Table,
@@ -106,7 +106,7 @@ pub(crate) enum Format {
     Csv,
 }
 
-impl Format {
+impl OutputFormat {
     /// The parser of `--format`, which permits other values, too.
     pub(crate) fn parser(others: &[&'static str]) -> PossibleValuesParser {
         let formats = Self::value_variants()

@@ -118,13 +118,13 @@ pub(crate) fn invalid(option: &str, text: &str, message: impl Display) -> Failur
 
 /// The fields that a command prints.
 #[derive(Debug, Clone)]
-pub(crate) struct Columns {
+pub(crate) struct PrintedFields {
     pub(crate) fields: Vec<Field>,
     /// The number of fields that a table has on any terminal; it has the others if they fit.
     pub(crate) fixed: usize,
 }
 
-impl Columns {
+impl PrintedFields {
     /// All fields but the revision.
     pub(crate) fn of(definition: &Definition) -> Self {
         let fields = definition.default_fields().to_vec();

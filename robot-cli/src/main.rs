@@ -39,7 +39,7 @@ use robot_core::OpenOptions;
 use crate::{
     arguments::Arguments,
     commands::Command,
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
     printable::Printable,
 };
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     let outcome = parse().map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
-            reported => reported,
+            reported @ Failure::Reported(_) => reported,
         })
     });
     match outcome {
@@ -76,8 +76,8 @@ fn parse() -> Result<ArgMatches, clap::Error> {
 fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let arguments = Arguments::from_arg_matches(matches)?;
     terminal::set_color(arguments.color);
-    let format = Format::among(&arguments.format);
-    let is_table = format.unwrap_or_default() == Format::Table;
+    let format = OutputFormat::among(&arguments.format);
+    let is_table = format.unwrap_or_default() == OutputFormat::Table;
     let is_file = !is_table || matches!(arguments.command, Command::Export(_));
     let mut output: Box<dyn Write> = Box::new(BufWriter::new(io::stdout().lock()));
     if is_file && io::stdout().is_terminal() {

@@ -4,16 +4,16 @@
 
 use std::{
     io::{self, Write},
-    slice,
+    iter,
 };
 
 use robot_core::{Robot, transfer::RobotWriter};
 use serde_json::Value;
 
 use crate::{
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
-    fields::Columns,
+    fields::PrintedFields,
     rows::Rows,
     table::Table,
     terminal::Screen,
@@ -32,19 +32,17 @@ impl Context<'_> {
     /// Prints one robot, and flushes.
     pub(crate) fn print_robot(
         &mut self,
-        robot: &Robot,
-        columns: &Columns,
+        robot: Robot,
+        columns: &PrintedFields,
         failure: NotPrinted,
     ) -> Result<(), Failure> {
         let format = match self.print_format() {
             // One robot is one object, with no array around it.
-            Format::Json => Format::Ndjson,
+            OutputFormat::Json => OutputFormat::Ndjson,
             format => format,
         };
-        let mut printer = Printer::new(format, columns);
-        let printed = printer.print(slice::from_ref(robot), self.output);
-        let finished = printed.and_then(|()| printer.finish(self.output));
-        finished.map_err(failure)
+        let pages = iter::once(Ok(vec![robot]));
+        self.print_robots(format, pages, columns, failure)
     }
 
     /// Prints the robots of pages, and flushes. If there are none, the hint replaces a table, on
@@ -52,23 +50,40 @@ impl Context<'_> {
     pub(crate) fn print_pages(
         &mut self,
         pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
-        columns: &Columns,
+        columns: &PrintedFields,
         hint: Option<&str>,
     ) -> Result<(), Failure> {
         let mut pages = pages.peekable();
-        if self.print_format() == Format::Table && pages.peek().is_none() {
+        let format = self.print_format();
+        if format == OutputFormat::Table && pages.peek().is_none() {
             if let Some(hint) = hint {
                 let _ = writeln!(io::stderr(), "{hint}");
             }
             return Ok(());
         }
-        let mut printer = Printer::new(self.print_format(), columns);
+        self.print_robots(format, pages, columns, Failure::output)
+    }
+
+    fn print_robots(
+        &mut self,
+        format: OutputFormat,
+        pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
+        columns: &PrintedFields,
+        failure: NotPrinted,
+    ) -> Result<(), Failure> {
+        let Some(format) = format.of_files() else {
+            let mut table = Table::new(Screen::of_standard_output(), columns);
+            for page in pages {
+                table.print(&page?, self.output).map_err(failure)?;
+            }
+            return self.output.flush().map_err(failure);
+        };
+        let mut writer = RobotWriter::new(format, columns.fields.clone());
         for page in pages {
-            printer
-                .print(&page?, self.output)
-                .map_err(Failure::output)?;
+            writer.write(&page?, self.output).map_err(failure)?;
         }
-        printer.finish(self.output).map_err(Failure::output)
+        let finished = writer.finish(self.output);
+        finished.and_then(|()| self.output.flush()).map_err(failure)
     }
 
     /// Prints the result of a command that is not about single robots, and flushes: a text, or its members
@@ -80,53 +95,21 @@ impl Context<'_> {
         failure: NotPrinted,
     ) -> Result<(), Failure> {
         match self.print_format() {
-            Format::Table => {
+            OutputFormat::Table => {
                 let text = self.worded(text);
                 self.print(&format!("{text}\n"), failure)
             }
-            Format::Json | Format::Ndjson => {
+            OutputFormat::Json | OutputFormat::Ndjson => {
                 let object: Value = members.iter().cloned().collect();
                 self.print(&format!("{object}\n"), failure)
             }
-            Format::Csv => {
+            OutputFormat::Csv => {
                 let (columns, row) = members.iter().cloned().unzip();
                 let rows = vec![row];
-                let printed = Rows { columns, rows }.print(Format::Csv, ["", ""], self.output);
+                let printed =
+                    Rows { columns, rows }.print(OutputFormat::Csv, ["", ""], self.output);
                 printed.map_err(failure)
             }
         }
-    }
-}
-
-/// Prints robots page by page.
-enum Printer {
-    Table(Table),
-    File(Box<RobotWriter>),
-}
-
-impl Printer {
-    fn new(format: Format, columns: &Columns) -> Self {
-        match format.of_files() {
-            None => Self::Table(Table::new(Screen::of_standard_output(), columns)),
-            Some(format) => {
-                let writer = RobotWriter::new(format, columns.fields.clone());
-                Self::File(Box::new(writer))
-            }
-        }
-    }
-
-    fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Self::Table(table) => table.print(robots, output),
-            Self::File(writer) => writer.write(robots, output),
-        }
-    }
-
-    /// Prints the text after the last page, and flushes.
-    fn finish(&mut self, output: &mut dyn Write) -> io::Result<()> {
-        if let Self::File(writer) = self {
-            writer.finish(output)?;
-        }
-        output.flush()
     }
 }

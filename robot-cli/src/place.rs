@@ -11,7 +11,7 @@ use std::{
 use robot_core::transfer;
 
 use crate::{
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
     printable::printable,
 };
@@ -50,9 +50,10 @@ impl Place {
         if context.files().contains(path) {
             return Err(Failure::own_file(format_args!("'{self}'")));
         }
-        let file = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
-            true => Err(io::ErrorKind::IsADirectory.into()),
-            false => Ok(file),
+        let file = File::open(path).and_then(|file| {
+            let is_folder = file.metadata()?.is_dir();
+            let folder = is_folder.then(|| io::ErrorKind::IsADirectory.into());
+            folder.map_or(Ok(file), Err)
         });
         file.map(Some).map_err(|cause| self.not_read(&cause))
     }
@@ -84,7 +85,7 @@ impl Place {
     /// `None` for a standard stream without `--format`.
     pub(crate) fn format(
         &self,
-        option: Option<Format>,
+        option: Option<OutputFormat>,
     ) -> Result<Option<transfer::Format>, Failure> {
         match (option, self) {
             (Some(format), _) => match format.of_files() {

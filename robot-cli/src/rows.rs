@@ -6,7 +6,7 @@ use anstyle::Style;
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{context::Format, printable::printable, table::print_row};
+use crate::{context::OutputFormat, printable::printable, table::print_row};
 
 /// Rows with the same columns.
 pub(crate) struct Rows<'a> {
@@ -18,7 +18,7 @@ impl Rows<'_> {
     /// Prints the rows, and flushes. In JSON, the array is between two texts.
     pub(crate) fn print(
         &self,
-        format: Format,
+        format: OutputFormat,
         [before, after]: [&str; 2],
         output: &mut dyn Write,
     ) -> io::Result<()> {
@@ -28,17 +28,17 @@ impl Rows<'_> {
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         });
         match format {
-            Format::Table => self.print_table(output)?,
-            Format::Json => {
+            OutputFormat::Table => self.print_table(output)?,
+            OutputFormat::Json => {
                 let objects: Vec<_> = objects.collect();
                 writeln!(output, "{before}[{}]{after}", objects.join(","))?;
             }
-            Format::Ndjson => {
+            OutputFormat::Ndjson => {
                 for object in objects {
                     writeln!(output, "{object}")?;
                 }
             }
-            Format::Csv => {
+            OutputFormat::Csv => {
                 let mut writer = csv::Writer::from_writer(&mut *output);
                 writer.write_record(&self.columns)?;
                 for row in &self.rows {

@@ -10,7 +10,7 @@ use robot_core::{
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Columns, PAIR, did_you_mean, fields_help, find, invalid, pair},
+    fields::{PAIR, PrintedFields, did_you_mean, fields_help, find, invalid, pair},
 };
 
 /// The hint of conditions that no robot meets.
@@ -258,7 +258,7 @@ impl SelectionArgs {
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
         let filter = self.filter.filter(names, &*catalogue)?;
-        let columns = Columns::parse(self.fields.as_deref(), &definition)?;
+        let columns = PrintedFields::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;
             return context.print(&format!("{count}\n"), Failure::output);

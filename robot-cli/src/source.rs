@@ -214,7 +214,9 @@ impl<'a> Source<'a> {
         }
         if self.args.matched.is_none() {
             let advice = plan.advice("--match ", "--on-conflict skip", "--add-equal");
-            advice.iter().for_each(|line| terminal::note(line));
+            for line in advice {
+                terminal::note(&line);
+            }
         }
         let (failed, records) = (plan.counts.failed, plan.counts.records());
         let confirmation = &self.args.columns.confirmation;

@@ -13,7 +13,7 @@ use anstyle::{AnsiColor, Style};
 use robot_core::{Field, Kind, Robot, Value};
 use unicode_width::UnicodeWidthStr;
 
-use crate::{fields::Columns, printable::printable, terminal::Screen};
+use crate::{fields::PrintedFields, printable::printable, terminal::Screen};
 
 /// The number of spaces between two columns.
 const GAP: usize = 2;
@@ -23,7 +23,7 @@ const MIN_TEXT: usize = 8;
 
 /// A table that is printed in pages.
 pub(crate) struct Table {
-    columns: Columns,
+    columns: PrintedFields,
     screen: Screen,
     /// The display width of each column; empty before the first page.
     widths: Vec<usize>,
@@ -31,7 +31,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// A table of these columns, in this order.
-    pub(crate) fn new(screen: Screen, columns: &Columns) -> Self {
+    pub(crate) fn new(screen: Screen, columns: &PrintedFields) -> Self {
         Self {
             columns: columns.clone(),
             screen,
@@ -193,7 +193,10 @@ mod tests {
 
     #[test]
     fn columns_grow_with_later_pages_and_never_shrink() -> Result<(), Box<dyn std::error::Error>> {
-        let mut table = Table::new(Screen::default(), &Columns::of(Definition::built_in()));
+        let mut table = Table::new(
+            Screen::default(),
+            &PrintedFields::of(Definition::built_in()),
+        );
         let mut output = Vec::new();
         for (id, name) in [
             (1, "R2"),
@@ -239,7 +242,7 @@ mod tests {
             is_colored: false,
             width: Some(30),
         };
-        let mut table = Table::new(screen, &Columns::of(Definition::built_in()));
+        let mut table = Table::new(screen, &PrintedFields::of(Definition::built_in()));
         let mut output = Vec::new();
         for id in [1, 1_000_000] {
             let id = RobotId::new(id).ok_or("not positive")?;

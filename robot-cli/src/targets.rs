@@ -14,7 +14,7 @@ use robot_core::{
 
 use crate::{
     failure::Failure,
-    fields::{Columns, IdArgument},
+    fields::{IdArgument, PrintedFields},
     progress::robot_count,
     selection::NO_MATCH,
     table::Table,
@@ -154,7 +154,7 @@ impl<'a> Targets<'a> {
 
     /// Shows robots on standard error, because standard output may be redirected.
     fn show(&self) -> io::Result<()> {
-        let columns = Columns::of(&self.catalogue.definition());
+        let columns = PrintedFields::of(&self.catalogue.definition());
         let mut terminal = io::stderr().lock();
         Table::new(Screen::of_standard_error(), &columns).print(&self.shown, &mut terminal)?;
         match self.robots.len() - self.shown.len() {

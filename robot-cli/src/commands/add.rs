@@ -6,7 +6,7 @@ use robot_core::{CatalogueExt, Field};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Columns, Values, help_of},
+    fields::{PrintedFields, Values, help_of},
 };
 
 /// Arguments of `add`.
@@ -25,6 +25,6 @@ pub(crate) fn run(args: &AddArgs, context: &mut Context<'_>) -> Result<(), Failu
     let parse = |definition: &_| args.values.parse(Some(&args.name), &[], definition);
     let (catalogue, (draft, _)) = context.open_for(parse)?;
     let robot = catalogue.add(draft)?;
-    let columns = Columns::of(&catalogue.definition());
-    context.print_robot(&robot, &columns, Failure::change_not_shown)
+    let columns = PrintedFields::of(&catalogue.definition());
+    context.print_robot(robot, &columns, Failure::change_not_shown)
 }

@@ -6,7 +6,7 @@ use robot_core::{CheckError, CheckReport, repair};
 use serde_json::json;
 
 use crate::{
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
     interrupt::Interrupt,
     printable::printable,
@@ -42,7 +42,7 @@ pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), Failur
             context.worded(&robot_count(repaired))
         );
     }
-    if context.print_format() == Format::Table {
+    if context.print_format() == OutputFormat::Table {
         context.read_definition();
     }
     let robots = match report.robots {
@@ -68,10 +68,10 @@ fn result(findings: &[String]) -> &'static str {
 fn print(
     report: &CheckReport,
     robots: &str,
-    format: Format,
+    format: OutputFormat,
     output: &mut dyn Write,
 ) -> io::Result<()> {
-    if format == Format::Table {
+    if format == OutputFormat::Table {
         return print_lines(report, robots, output);
     }
     let rows = report.findings.iter().map(|(check, findings)| {
@@ -89,7 +89,7 @@ fn print(
     );
     // The result is one object.
     let format = match format {
-        Format::Ndjson => Format::Json,
+        OutputFormat::Ndjson => OutputFormat::Json,
         format => format,
     };
     rows.print(format, ["{\"checks\":", &after], output)

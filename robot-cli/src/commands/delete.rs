@@ -4,7 +4,7 @@ use clap::Args;
 use robot_core::Change;
 
 use crate::{
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
     fields::{IdArgument, parse_id},
     progress::robot_count,
@@ -44,7 +44,7 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
     let verb = ["Delete", "deleting"];
     let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
-    if context.print_format() == Format::Table {
+    if context.print_format() == OutputFormat::Table {
         let lines = if is_named || deleted.is_empty() {
             let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
             lines.collect()

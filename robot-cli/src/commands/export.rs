@@ -11,7 +11,7 @@ use std::{
 use crate::{
     context::Context,
     failure::Failure,
-    fields::Columns,
+    fields::PrintedFields,
     interrupt::Interrupt,
     place::Place,
     progress::{Progress, robot_count},
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
     let fields = args.fields.as_deref().unwrap_or(ALL_FIELDS);
-    let columns = Columns::parse(Some(fields), &definition)?;
+    let columns = PrintedFields::parse(Some(fields), &definition)?;
     let filter = args.filter.filter(&*catalogue)?;
     let mut writer = RobotWriter::new(format, columns.fields);
     writer.is_for_spreadsheets = args.spreadsheet;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
     fields::settable,
     place::Place,
@@ -113,7 +113,7 @@ struct Keywords {
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
 
-    #[arg(long, value_parser = Format::parser(&formats()), hide_possible_values = true)]
+    #[arg(long, value_parser = OutputFormat::parser(&formats()), hide_possible_values = true)]
     #[arg(action = ArgAction::Append)]
     #[arg(help = format!("Of texts: {}; or of the output", formats().join(" or ")))]
     #[serde(skip)]
@@ -276,8 +276,8 @@ fn print(context: &mut Context<'_>) -> Result<(), Failure> {
     let definition = context.open_existing()?.definition();
     let format = context.print_format();
     let flag = |is_set| match (format, is_set) {
-        (Format::Table, true) => json!("yes"),
-        (Format::Table, false) => json!(null),
+        (OutputFormat::Table, true) => json!("yes"),
+        (OutputFormat::Table, false) => json!(null),
         _ => json!(is_set),
     };
     let rows = definition.settable().iter().map(|field| {

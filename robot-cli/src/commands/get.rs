@@ -6,7 +6,7 @@ use robot_core::{CatalogueExt, Error};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Columns, IdArgument, fields_help, parse_id},
+    fields::{IdArgument, PrintedFields, fields_help, parse_id},
 };
 
 /// Arguments of `get`.
@@ -24,8 +24,8 @@ pub(crate) struct GetArgs {
 /// Prints the robot.
 pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let catalogue = context.open_existing()?;
-    let columns = Columns::parse(args.fields.as_deref(), &catalogue.definition())?;
+    let columns = PrintedFields::parse(args.fields.as_deref(), &catalogue.definition())?;
     let id = args.id.map_err(Failure::no_robot)?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    context.print_robot(&robot, &columns, Failure::output)
+    context.print_robot(robot, &columns, Failure::output)
 }

@@ -152,7 +152,7 @@ impl Import<'_> {
         } = self.summary;
         let is_planned = self.args.dry_run;
         let added = if is_planned { "Would add" } else { "Added" };
-        let mut sentence = format!("{added} {}", robot_count(self.summary.added));
+        let mut counts = vec![format!("{added} {}", robot_count(self.summary.added))];
         for (done, planned, count) in [
             ("changed", "change", replaced),
             ("left unchanged", "leave unchanged", unchanged),
@@ -161,13 +161,17 @@ impl Import<'_> {
         ] {
             if count > 0 {
                 let verb = if is_planned { planned } else { done };
-                sentence += &format!(", {verb} {}", HumanCount(count));
+                counts.push(format!("{verb} {}", HumanCount(count)));
             }
         }
-        if is_planned || self.args.atomic && failed > 0 {
-            sentence += "; nothing was stored";
-        }
-        self.definition.worded(&(sentence + "."))
+        let is_unchanged = is_planned || self.args.atomic && failed > 0;
+        let end = if is_unchanged {
+            "; nothing was stored."
+        } else {
+            "."
+        };
+        let sentence = format!("{}{end}", counts.join(", "));
+        self.definition.worded(&sentence)
     }
 
     /// Reports how far an interrupted import got, and how to continue.

@@ -24,7 +24,6 @@ use clap::Subcommand;
 use crate::{import_args::ImportArgs, selection::SelectionArgs};
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one value")]
 pub(crate) enum Command {
     /// Add a robot and print it with its id
     ///

@@ -5,7 +5,7 @@ use robot_core::{CatalogueExt, Field, SummaryGroup};
 use serde_json::json;
 
 use crate::{
-    context::{Context, Format},
+    context::{Context, OutputFormat},
     failure::Failure,
     fields::{find, invalid},
     rows::Rows,
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), F
         None => {
             let groups = catalogue.summary(&filter)?.groups.into_iter();
             let decade = |decade| match format {
-                Format::Table => json!(format!("{decade}s")),
+                OutputFormat::Table => json!(format!("{decade}s")),
                 _ => json!(decade),
             };
             let row = |group: SummaryGroup| {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), F
     };
     let counts = rows.iter().filter_map(|row| row.last()?.as_u64());
     let count: u64 = counts.sum();
-    if format == Format::Table {
+    if format == OutputFormat::Table {
         let mut all = vec![json!(null); columns.len()];
         all[0] = json!("all");
         all.push(json!(count));

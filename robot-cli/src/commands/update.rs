@@ -8,7 +8,7 @@ use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Columns, IdArgument, Values, parse_id},
+    fields::{IdArgument, PrintedFields, Values, parse_id},
     progress::robot_count,
     selection::ConditionArgs,
     targets::{Targets, check_choice},
@@ -86,5 +86,5 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
         .get(id)
         .and_then(|robot| robot.ok_or(Error::NotFound(id)));
     let robot = robot.map_err(|error| failure(io::Error::other(error)))?;
-    context.print_robot(&robot, &Columns::of(&definition), failure)
+    context.print_robot(robot, &PrintedFields::of(&definition), failure)
 }

@@ -67,7 +67,7 @@ fn interrupted_import_stored_what_it_reports() {
     let mut input = child.stdin.take().unwrap();
     // The pipe breaks when the import stops.
     let mut write = move |number| input.write_all(line(number).as_bytes());
-    let writer = thread::spawn(move || (0..).find(|number| write(*number).is_err()));
+    let writer = thread::spawn(move || (0..usize::MAX).find(|number| write(*number).is_err()));
     wait_until(|| stored(&sandbox) > 0);
     send(Signal::INT, &child);
     let (_, stderr, status) = wait(child);

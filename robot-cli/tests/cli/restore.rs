@@ -57,9 +57,9 @@ fn backup_is_restored_to_a_new_catalogue() {
 fn existing_catalogue_is_replaced_only_on_request() {
     let sandbox = with_backup();
     let before = sandbox.files();
-    let examples = r#"
+    let examples = r"
         restore copy.db -> 1 ! error: './robots.db' exists; name another catalogue with --database, or replace the catalogue: name it, not its WAL, with --database, and add --replace
-        restore --replace copy.db -> 2 ! *--replace requires the name of the catalogue*"#;
+        restore --replace copy.db -> 2 ! *--replace requires the name of the catalogue*";
     sandbox.examples(examples);
     assert!(sandbox.files() == before);
     let examples = r#"
