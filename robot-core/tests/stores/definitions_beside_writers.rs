@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use robot_core::{
@@ -13,7 +13,10 @@ use robot_core::{
     RobotId, Rule, Sort, Value, Violation,
 };
 
-use crate::backend::{Backend, database_tests};
+use crate::{
+    backend::{Backend, database_tests},
+    wait_for, wait_for_progress,
+};
 
 database_tests![acknowledged_values_beside_definitions_are_kept];
 
@@ -43,9 +46,6 @@ const CHANGES: i64 = 40;
 
 /// The number of writers, each of which changes robots of its own. Half of them use one of the catalogues.
 const WRITERS: usize = 4;
-
-/// How long something may take on a busy machine.
-const STALL_LIMIT: Duration = Duration::from_secs(60);
 
 /// When something began and ended.
 type Interval = (Instant, Instant);
@@ -78,14 +78,6 @@ fn draft(m: i64, n: Option<&Value<'static>>) -> Draft {
     draft
 }
 
-pub(crate) fn wait_until(what: &str, is_met: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_met() {
-        assert!(began.elapsed() < STALL_LIMIT, "{what}");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// The writers of all rounds: the next value, and how many changes were acknowledged.
 #[derive(Default)]
 struct Writers {
@@ -97,7 +89,8 @@ struct Writers {
 impl Writers {
     fn wait_for_changes(&self) {
         let enough = self.done.load(Relaxed) + CHANGES;
-        wait_until("changes of robots", || self.done.load(Relaxed) >= enough);
+        let done = || self.done.load(Relaxed);
+        wait_for_progress("changes of robots", done, |done| *done >= enough);
     }
 
     /// Changes robots of a ledger until the round is over. Only a definition rejects a change: the kind of `n`.
@@ -207,7 +200,7 @@ fn acknowledged_values_beside_definitions_are_kept<B: Backend>() {
             .max();
         for server in &servers {
             let knows = || Some(server.definition().revision()) == newest;
-            wait_until("the definition is known", knows);
+            wait_for("the definition is known", knows);
             assert_accounted(server, &ledgers, &drops);
             assert_answers(server, present);
         }

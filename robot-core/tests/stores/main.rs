@@ -24,7 +24,45 @@ mod servers;
 mod sqlite;
 mod upgrade;
 
+use std::{
+    fmt::Debug,
+    thread,
+    time::{Duration, Instant},
+};
+
 use robot_core::{CatalogueExt, Draft, Robot};
+
+/// How long something may take without progress, on a busy machine.
+const STALL_LIMIT: Duration = Duration::from_secs(60);
+
+/// Waits until a condition is met. The limit begins again whenever what is seen changes.
+#[track_caller]
+fn wait_for_progress<Seen: Debug + PartialEq>(
+    what: &str,
+    mut look: impl FnMut() -> Seen,
+    is_met: impl Fn(&Seen) -> bool,
+) {
+    let (mut last, mut changed, mut looks) = (look(), Instant::now(), 0);
+    while !is_met(&last) {
+        // A thread that did not run has not looked.
+        assert!(
+            changed.elapsed() < STALL_LIMIT || looks < 100,
+            "{what}: no progress within {STALL_LIMIT:?}; seen last: {last:?}"
+        );
+        thread::sleep(Duration::from_millis(5));
+        let seen = look();
+        looks += 1;
+        if seen != last {
+            (last, changed, looks) = (seen, Instant::now(), 0);
+        }
+    }
+}
+
+/// Waits until a condition is met that shows no progress.
+#[track_caller]
+fn wait_for(what: &str, is_met: impl FnMut() -> bool) {
+    wait_for_progress(what, is_met, |is_met| *is_met);
+}
 
 fn draft(name: &str) -> Draft {
     Draft::new(name, "droid", 1977)

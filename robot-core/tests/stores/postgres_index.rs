@@ -1,19 +1,11 @@
 //! The search index of PostgreSQL: its creation, and searches that use it.
 
-use std::{
-    mem, thread,
-    time::{Duration, Instant},
-};
-
 use robot_core::{Catalogue, CatalogueExt, Filter, Pages};
 
 use crate::{
     backend::{Backend, Postgres},
-    draft, names,
+    draft, names, wait_for, wait_for_progress,
 };
-
-/// How long a step may take on a busy machine.
-const STALL_LIMIT: Duration = Duration::from_secs(60);
 
 /// The object identifier of the index, if it exists.
 fn index(database: &Postgres) -> Vec<String> {
@@ -77,16 +69,7 @@ fn searches_use_the_index() {
         let waiting = "SELECT count(*)::text FROM robots WHERE search_text IS NULL";
         database.query(waiting)[0].parse::<u32>().unwrap()
     };
-    let (mut left, mut progressed) = (waiting(), Instant::now());
-    while left > 0 {
-        thread::sleep(Duration::from_millis(100));
-        let before = mem::replace(&mut left, waiting());
-        if left < before {
-            progressed = Instant::now();
-        }
-        let stalled = progressed.elapsed();
-        assert!(stalled < STALL_LIMIT, "{left} names are not in the index");
-    }
+    wait_for_progress("names in the index", waiting, |waiting| *waiting == 0);
     database.execute("ANALYZE robots");
     let scans = || {
         let scans = "SELECT pg_stat_get_numscans('robots_search'::regclass)::text";
@@ -106,17 +89,12 @@ fn searches_use_the_index() {
             (Filter::from(text).folded(), expected.max(1)),
         ] {
             let before = scans();
-            let started = Instant::now();
             // The server counts later.
-            loop {
+            wait_for("a scan of the index", || {
                 let count = count(&catalogue, filter.clone());
                 assert!(count >= expected, "{filter:?}: {count}");
-                if scans() > before {
-                    break;
-                }
-                assert!(started.elapsed() < STALL_LIMIT, "{filter:?}");
-                thread::sleep(Duration::from_millis(200));
-            }
+                scans() > before
+            });
         }
     }
 }

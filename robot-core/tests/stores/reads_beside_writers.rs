@@ -23,7 +23,8 @@ use robot_core::{
 
 use crate::{
     backend::{Backend, database_tests},
-    definitions_beside_writers::{Over, wait_until},
+    definitions_beside_writers::Over,
+    wait_for, wait_for_progress,
 };
 
 database_tests![reads_beside_writers_are_complete];
@@ -186,7 +187,11 @@ fn assert_complete_beside_writers(shared: &Arc<dyn Catalogue>) {
         }
         for round in 0..ROUNDS {
             let enough = done.load(Relaxed) + CHANGES;
-            wait_until("changes of robots", || done.load(Relaxed) >= enough);
+            wait_for_progress(
+                "changes of robots",
+                || done.load(Relaxed),
+                |done| *done >= enough,
+            );
             for (place, sort) in Sort::all(&definition).enumerate() {
                 let query = FILTERS[(place + 7 * round) % FILTERS.len()];
                 assert_lists(catalogue, &model, query, sort);
@@ -228,7 +233,7 @@ fn assert_each_once_beside_renames(catalogue: &Arc<dyn Catalogue>) {
     thread::scope(|scope| {
         let _over = Over(is_over);
         scope.spawn(renames);
-        wait_until("renames", || renamed.load(Relaxed) > 0);
+        wait_for("renames", || renamed.load(Relaxed) > 0);
         for (path, format) in [
             ("api", "csv"),
             ("v1", "csv"),

@@ -13,7 +13,7 @@ use robot_core::{
 
 use crate::{
     backend::{Backend, server_tests},
-    draft, names,
+    draft, names, wait_for,
 };
 
 /// Queries for the sessions of a database.
@@ -42,7 +42,7 @@ pub(crate) trait Server: Backend {
         for session in &sessions {
             connection.batch_execute(&Self::terminate(session)).unwrap();
         }
-        wait_until("all have ended", || {
+        wait_for("all have ended", || {
             let remaining = Self::texts(connection, query);
             sessions.iter().all(|session| !remaining.contains(session))
         });
@@ -50,20 +50,9 @@ pub(crate) trait Server: Backend {
 
     /// Blocks until another session waits for a lock.
     fn await_lock_wait(connection: &mut Self::Connection) {
-        wait_until("one waits", || {
+        wait_for("one waits", || {
             Self::texts(connection, Self::WAITING).len() == 1
         });
-    }
-}
-
-fn wait_until(description: &str, mut condition: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !condition() {
-        assert!(
-            started.elapsed() < Duration::from_secs(30),
-            "not in time: {description}"
-        );
-        thread::sleep(Duration::from_millis(5));
     }
 }
 

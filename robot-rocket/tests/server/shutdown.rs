@@ -13,14 +13,14 @@ use crate::{
 };
 
 /// A stop without requests takes less than this, and one that waits for the grace period more.
-const AT_ONCE: Duration = Duration::from_millis(2500);
+const AT_ONCE: Duration = Duration::from_secs(30);
 
 /// The default settings, except that clients may be silent for longer.
 fn server(settings: &[(&str, &str)]) -> Server {
     let common = [
         ("ROCKET_HEADER_TIMEOUT", "60"),
         ("ROCKET_KEEP_ALIVE", "60"),
-        ("ROCKET_SHUTDOWN", "{grace=4,mercy=2}"),
+        ("ROCKET_SHUTDOWN", "{grace=60,mercy=2}"),
     ];
     Server::with(&[&common, settings].concat())
 }

@@ -93,7 +93,7 @@ fn rejected_connections_get_503_over_https() {
 
 #[test]
 fn stop_ends_incomplete_handshakes_at_once() {
-    let shutdown = ("ROCKET_SHUTDOWN", "{grace=4,mercy=2}");
+    let shutdown = ("ROCKET_SHUTDOWN", "{grace=60,mercy=2}");
     let https = Https::start(&[("ROCKET_HEADER_TIMEOUT", "60"), shutdown]);
     let streams = ["", HALF_HELLO].map(|sent| https.server.connect(sent));
     // The server accepts connections in their order.
@@ -102,7 +102,7 @@ fn stop_ends_incomplete_handshakes_at_once() {
     let (status, log) = https.server.stop("TERM");
     let elapsed = started.elapsed();
     assert!(status.success() && log.is_empty(), "{status}: {log}");
-    assert!(elapsed < Duration::from_millis(2500), "{elapsed:?}");
+    assert!(elapsed < Duration::from_secs(30), "{elapsed:?}");
     drop(streams);
 }
 

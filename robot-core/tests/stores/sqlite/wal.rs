@@ -1,16 +1,13 @@
 //! Length of the write-ahead log.
 
-use std::{
-    fs, thread,
-    time::{Duration, Instant},
-};
+use std::fs;
 
 use diesel::connection::SimpleConnection;
 use robot_core::CatalogueExt;
 
 use crate::{
     backend::{Backend, Sqlite},
-    draft,
+    draft, wait_for_progress,
 };
 
 /// The length to which the log is shortened.
@@ -41,12 +38,11 @@ fn log_is_shortened_when_a_long_reader_ends() {
         assert!(number < 500_000, "{}", length());
     }
     reader.batch_execute("COMMIT").unwrap();
-    let ended = Instant::now();
-    while length() > LIMIT {
-        assert!(ended.elapsed() < Duration::from_secs(60), "{}", length());
-        thread::sleep(Duration::from_millis(20));
+    let add_and_look = || {
         number += 1;
         catalogue.add(draft(&format!("after {number}"))).unwrap();
-    }
+        length()
+    };
+    wait_for_progress("a shorter log", add_and_look, |length| *length <= LIMIT);
     assert_eq!(catalogue.list().unwrap().len(), number);
 }
