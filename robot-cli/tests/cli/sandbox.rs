@@ -256,10 +256,10 @@ pub(crate) fn contains(text: &str, parts: &[&str]) {
 
 /// Whether a pattern without the last line break describes a text.
 fn is_like(text: &str, pattern: &str) -> bool {
-    let text = text.strip_suffix('\n').unwrap_or(text);
+    let lines = text.strip_suffix('\n').or(text.is_empty().then_some(text));
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else {
+    let Some(mut rest) = lines.and_then(|lines| lines.strip_prefix(first)) else {
         return false;
     };
     let Some(last) = parts.next_back() else {
