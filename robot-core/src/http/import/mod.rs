@@ -4,18 +4,17 @@
 //! failure of the store or of the connection stops the import: the reply has its status, and counts
 //! what was stored before. With `atomic=true`, all robots are one change.
 
+mod body;
+mod planned;
 mod query;
 
-use std::{
-    io::{self, Cursor, Read, Seek},
-    sync::Arc,
-};
+use std::{io::Read, sync::Arc};
 
 use ::http::header::CONTENT_TYPE;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
-use self::query::Query;
+use self::{body::BodyReader, query::Query};
 use super::{
     access::AccessError,
     behaviour::Behaviour,
@@ -32,9 +31,8 @@ use crate::{
     catalogue::{Catalogue, Error, Pending},
     model::{Definition, Message, RobotId, Violation},
     transfer::{
-        Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Plan,
-        PlanError, PlannedColumn, Position, ProposedChange, ReadError, Records, import,
-        import_atomically,
+        Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position, ReadError,
+        Records, import, import_atomically,
     },
 };
 
@@ -81,7 +79,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
              Content-Type text/csv, application/json or application/x-ndjson",
         )
     })?;
-    let limit = if (query.is_dry_run || query.is_atomic) && !query.plan.defines {
+    let limit = if (query.options.is_dry_run || query.is_atomic) && !query.plan.defines {
         DRY_RUN_LIMIT
     } else {
         IMPORT_LIMIT
@@ -90,11 +88,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     if length.is_some_and(|length: u64| length > limit) {
         return Err(Failure::ImportTooLarge(limit));
     }
-    let body = BodyReader {
-        pieces: pieces.map_err(Failure::Body)?,
-        piece: Cursor::default(),
-        room: limit,
-    };
+    let body = BodyReader::new(pieces.map_err(Failure::Body)?, limit);
     let catalogue = Arc::clone(&call.service.catalogue);
     let behaviour = call.context.behaviour;
     let mut report = Report {
@@ -102,7 +96,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         limit,
         request_id: call.context.request_id.clone(),
         counts: Counts {
-            ids: (!behaviour.is_contract() && !query.is_dry_run).then(Vec::new),
+            ids: (!behaviour.is_contract() && !query.options.is_dry_run).then(Vec::new),
             ..Counts::default()
         },
         definition: Arc::clone(&call.definition),
@@ -170,151 +164,7 @@ struct Counts {
     errors: Vec<Message>,
 }
 
-/// A plan, for the client.
-#[derive(Serialize)]
-struct Planned<'a> {
-    /// `None` if no definition fits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    definition: Option<&'a Definition>,
-    columns: Fields<'a>,
-    plan: &'a [PlannedColumn],
-    changes: &'a [ProposedChange],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    records: Option<ImportCounts>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    failures: &'a [String],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    advice: Vec<String>,
-}
-
-/// The fields that the columns of a file stand for, in the order of the file.
-struct Fields<'a>(&'a [PlannedColumn]);
-
-impl Serialize for Fields<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let columns = self.0.iter();
-        serializer.collect_map(columns.map(|column| (&column.heading, &column.field)))
-    }
-}
-
-impl<'a> Planned<'a> {
-    fn new(plan: &'a Plan) -> Self {
-        Self {
-            definition: Some(&plan.definition),
-            columns: Fields(&plan.listed),
-            plan: &plan.listed,
-            changes: &plan.changes,
-            records: Some(plan.counts),
-            failures: &plan.failures,
-            advice: plan.advice("match=", "on_conflict=skip", "add_equal=true"),
-        }
-    }
-}
-
 impl Report {
-    /// Plans an import of a file, which is spooled, and does it unless the client wants only the plan.
-    fn run_planned(
-        mut self,
-        catalogue: &Arc<dyn Catalogue>,
-        mut body: BodyReader,
-        format: Format,
-        columns: Columns,
-        behaviour: Behaviour,
-    ) -> HandlerResult {
-        let spooled = tempfile::tempfile().and_then(|mut file| {
-            io::copy(&mut body, &mut file)?;
-            Ok(file)
-        });
-        let file = spooled.map_err(|cause| {
-            let position = Position::Line(0);
-            self.failure(ReadError::Input { position, cause }.into())
-        })?;
-        let open = || {
-            let mut file = file.try_clone()?;
-            file.rewind()?;
-            Ok(Records::new(file, format).with_options(&self.query.reading))
-        };
-        let mut failures = Vec::new();
-        let mut on_failure = |outcome: &Outcome| {
-            if let Err(error) = &outcome.result
-                && failures.len() < MESSAGES_LIMIT
-            {
-                let position = outcome.position;
-                let messages = error.messages().into_iter().map(Message::from);
-                failures.extend(messages.map(|message| message.at(position, line_of(position))));
-            }
-        };
-        let plan = Plan::new(catalogue, open, columns, self.query.plan, &mut on_failure);
-        let plan = plan.map_err(|error| self.unplanned(error))?;
-        if self.query.is_proposal || self.query.is_dry_run {
-            return Ok(response::ok(render::data(
-                behaviour,
-                "OK",
-                &Planned::new(&plan),
-            )));
-        }
-        if plan.counts.failed > 0 && !self.query.plan.keeps_going {
-            let advice = plan.advice("match=", "on_conflict=skip", "add_equal=true");
-            failures.extend(advice.into_iter().map(Message::from));
-            let kept = "Nothing was stored; to import the other records, add keep_going=true";
-            failures.push(kept.into());
-            return Err(failed(
-                Failure::Malformed(Vec::new()),
-                failures,
-                render::raw(&Planned::new(&plan)),
-            ));
-        }
-        if let Some(redefinition) = plan.redefinition() {
-            self.may_define.map_err(Failure::NotPermitted)?;
-            catalogue.define(redefinition)?;
-        }
-        let records = open().map_err(|cause| {
-            let position = Position::Line(0);
-            self.failure(ReadError::Input { position, cause }.into())
-        })?;
-        let options = ImportOptions {
-            keeps_going: true,
-            ..plan.options
-        };
-        self.run(
-            Arc::clone(catalogue),
-            records.with_columns(plan.columns.clone()),
-            options,
-        );
-        let tried = self.counts.tried;
-        if tried.added + tried.replaced == 0 && tried.failed > 0 {
-            plan.take_back(&**catalogue);
-        }
-        self.into_response(behaviour)
-    }
-
-    /// The failure of a plan, with the columns, so that the client can choose what they stand for.
-    fn unplanned(&self, error: PlanError) -> Failure {
-        match error {
-            PlanError::Unreadable(ReadError::Malformed { position, message }) => {
-                Failure::Malformed(vec![format!("{position}: {message}").into()])
-            }
-            PlanError::Unreadable(error) => self.failure(error.into()),
-            PlanError::Store(error) => self.failure(error.into()),
-            error @ (PlanError::Options(_) | PlanError::Unknown(_)) => {
-                Failure::malformed(error.to_string())
-            }
-            PlanError::Unfit { error, columns } => {
-                let data = render::raw(&Planned {
-                    definition: None,
-                    columns: Fields(&columns),
-                    plan: &columns,
-                    changes: &[],
-                    records: None,
-                    failures: &[],
-                    advice: Vec::new(),
-                });
-                let cause = Failure::Malformed(Vec::new());
-                failed(cause, vec![error.to_string().into()], data)
-            }
-        }
-    }
-
     /// Imports the records, up to the last one or to a failure of the body or the store.
     fn run<R: Read>(
         &mut self,
@@ -475,36 +325,4 @@ fn advice(stop: &Failure, query: &Query, has_added: bool) -> Option<&'static str
         }
         _ => "To import the rest, send the file again",
     })
-}
-
-/// The body as one stream of bytes.
-struct BodyReader {
-    pieces: Pieces,
-    piece: Cursor<Vec<u8>>,
-    /// The number of further bytes that are allowed.
-    room: u64,
-}
-
-impl Read for BodyReader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.piece.read(buffer)?;
-            if read > 0 || buffer.is_empty() {
-                return Ok(read);
-            }
-            // The pieces end without a mark if the frontend lost the connection. A part of the last
-            // record must not be taken for a whole one then.
-            let piece = self.pieces.next().unwrap_or(Err(BodyError::Incomplete));
-            let piece = piece.map_err(io::Error::other)?;
-            if piece.is_empty() {
-                return Ok(0);
-            }
-            let length = piece.len().try_into().unwrap_or(u64::MAX);
-            let Some(room) = self.room.checked_sub(length) else {
-                return Err(io::Error::other(BodyError::TooLarge));
-            };
-            self.room = room;
-            self.piece = Cursor::new(piece);
-        }
-    }
 }

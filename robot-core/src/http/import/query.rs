@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     http::{failure::Failure, parameters::Arguments, route::Call},
-    model::{Definition, Field, draft_json::Members, unknown},
+    model::{Field, draft_json::Members, unknown},
     transfer::{Columns, DateOrder, Header, ImportOptions, OnConflict, PlanOptions, ReadOptions},
 };
 
@@ -18,12 +18,10 @@ pub(super) struct Query {
     pub(super) is_atomic: bool,
     /// Whether the plan is returned, and nothing stored.
     pub(super) is_proposal: bool,
-    pub(super) is_dry_run: bool,
     /// For an import that is planned.
     pub(super) plan: PlanOptions,
     /// For an import that goes record by record.
     pub(super) options: ImportOptions,
-    pub(super) definition: Arc<Definition>,
 }
 
 impl Query {
@@ -43,17 +41,13 @@ impl Query {
             keeps_going: arguments.flag("keep_going")?,
         };
         let mut columns = Columns::of(Arc::clone(definition));
-        let matched: Option<String> =
-            arguments.parse("match", |name| Ok::<_, &str>(name.to_owned()))?;
-        let key = matched.as_deref().and_then(|name| definition.field(name));
-        if let Some(name) = &matched {
+        let known = definition.default_fields().iter();
+        let known: Vec<_> = known.map(|field| field.name()).collect();
+        let matched = arguments.text("match");
+        let key = matched.and_then(|name| definition.field(name));
+        if let Some(name) = matched {
             if key.is_none() && !plan.defines {
-                let names = definition.default_fields().iter().map(|field| field.name());
-                return Err(Failure::malformed(unknown(
-                    name,
-                    "field",
-                    &names.collect::<Vec<_>>(),
-                )));
+                return Err(Failure::malformed(unknown(name, "field", &known)));
             }
             columns = columns.matching(name);
         }
@@ -71,20 +65,18 @@ impl Query {
         if arguments.parse("header", str::parse)? == Some(false) {
             reading.header = Header::None;
         }
-        reading.sheet = arguments.parse("sheet", |name| Ok::<_, &str>(name.to_owned()))?;
+        reading.sheet = arguments.text("sheet").map(str::to_owned);
         let encoded = arguments.parse("encoding", |name| reading.clone().encoding(name))?;
         let read = Self {
             reading: encoded.unwrap_or(reading),
             is_atomic: arguments.flag("atomic")?,
             is_proposal,
-            is_dry_run: options.is_dry_run,
             plan,
             options,
-            definition: Arc::clone(definition),
         };
-        let columns = choose(columns, arguments, &read)?;
+        let columns = choose(columns, arguments, &known, plan.defines)?;
         let is_strict = call.context.is_strict;
-        let leaves_out_ids = match (&matched, plan.on_conflict) {
+        let leaves_out_ids = match (matched, plan.on_conflict) {
             _ if plan.defines => false,
             (Some(name), _) => name != Field::ID.name(),
             // With on_conflict=replace, ids might be meant to choose the robots that change.
@@ -101,9 +93,12 @@ impl Query {
 }
 
 /// What the query chooses for columns.
-fn choose(mut columns: Columns, arguments: &Arguments, query: &Query) -> Result<Columns, Failure> {
-    let known = query.definition.default_fields().iter();
-    let known: Vec<_> = known.map(|field| field.name()).collect();
+fn choose(
+    mut columns: Columns,
+    arguments: &Arguments,
+    known: &[&str],
+    defines: bool,
+) -> Result<Columns, Failure> {
     let chosen: BTreeMap<String, Option<String>> = object(
         arguments,
         "columns",
@@ -111,8 +106,8 @@ fn choose(mut columns: Columns, arguments: &Arguments, query: &Query) -> Result<
     )?;
     for (heading, field) in &chosen {
         columns = match field {
-            Some(field) if !query.plan.defines && !known.contains(&field.as_str()) => {
-                return Err(Failure::malformed(unknown(field, "field", &known)));
+            Some(field) if !defines && !known.contains(&field.as_str()) => {
+                return Err(Failure::malformed(unknown(field, "field", known)));
             }
             Some(field) => columns.map(heading, field),
             None => columns.ignore(heading),
