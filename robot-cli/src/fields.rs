@@ -70,7 +70,11 @@ impl Values {
             set.map_err(|message| invalid("set", text, message))?;
         }
         for name in unset {
-            let field = settable(name, definition);
+            let field = settable(name, definition).and_then(|field| {
+                let is_given = draft.value(field).is_some() || removed.contains(&field);
+                let twice = || format!("{field} is given twice; give it once");
+                (!is_given).then_some(field).ok_or_else(twice)
+            });
             removed.push(field.map_err(|message| invalid("unset", name, message))?);
         }
         Ok((draft, removed))

@@ -46,9 +46,10 @@ impl Interrupt {
             let status = i32::from(SIGNAL_STATUS) + signal;
             // Before the handler that sets the flag, so that only the second signal terminates.
             flag::register_conditional_shutdown(signal, status, Arc::clone(&self.is_set))?;
-            flag::register(signal, Arc::clone(&self.is_set))?;
+            // The number comes before the flag, which other threads wait for.
             let number = usize::try_from(signal).unwrap_or_default();
             flag::register_usize(signal, Arc::clone(&self.signal), number)?;
+            flag::register(signal, Arc::clone(&self.is_set))?;
         }
         Ok(())
     }

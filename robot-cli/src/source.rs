@@ -223,10 +223,18 @@ impl<'a> Source<'a> {
         if self.args.dry_run {
             Ok(())
         } else if is_refused {
+            let replaced = if self.args.atomic {
+                " instead of --atomic"
+            } else {
+                ""
+            };
             terminal::note(&format!(
-                "{failed} of {records} records fail; nothing was stored. Fix them, or add --keep-going to import the \
-                 others."
+                "{failed} of {records} records fail; nothing was stored. Fix them, or add --keep-going{replaced} to import \
+                 the others."
             ));
+            if self.args.atomic {
+                return Err(Failure::printed(None, 1));
+            }
             confirmation.confirm_failures(&format!("Import the other {}?", records - failed))
         } else if plan.changes.is_empty() {
             Ok(())

@@ -6,8 +6,8 @@ const KEY = "robots-token";
 
 let token = inStorage(() => sessionStorage.getItem(KEY)) ?? "";
 
-/** The action to retry with the token. */
-let again;
+/** The actions to retry with the token. */
+let again = new Set();
 
 /** The element that had the focus before. */
 let origin;
@@ -24,7 +24,7 @@ function keep(text) {
 
 /** Requests a token, and retries an action with it. */
 export function requestToken(error, retry) {
-  again = retry;
+  again.add(retry);
   // The service's own message about a missing token is for programmers.
   const missing = "This requires a token. Ask the operator of the catalogue for one.";
   open(token ? error.messages.join(" ") : missing);
@@ -57,7 +57,7 @@ function showError(text) {
 export function startToken(prepare, changed) {
   show(byId("token-open"), token !== "");
   byId("token-open").addEventListener("click", () => {
-    again = undefined;
+    again.clear();
     open("You have entered a token. Enter another one, or forget it.");
   });
   byId("token-close").addEventListener("click", close);
@@ -77,10 +77,10 @@ export function startToken(prepare, changed) {
 
   async function settle(text) {
     keep(text);
-    const retry = again ?? changed;
-    again = undefined;
+    const retries = again.size > 0 ? again : [changed];
+    again = new Set();
     close();
     await prepare();
-    retry();
+    retries.forEach((retry) => retry());
   }
 }

@@ -23,7 +23,7 @@ pub const SCHEME: Scheme = Scheme {
     names: &["file"],
     example: "file://robots.json",
     open: |url, _| {
-        let path = url.trim_start_matches("file:").trim_start_matches("//");
+        let path = url.strip_prefix("file://").unwrap_or(url);
         Ok(Arc::new(FileCatalogue::open(path)?))
     },
 };

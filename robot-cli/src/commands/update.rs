@@ -67,9 +67,15 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
         return Failure::combine(targets.missing);
     };
     *revision = args.if_revision.or(*revision);
+    let first = *first;
     let changes = definition.validate_patch(draft, &removed);
-    let changes = changes.or_else(|rejection| -> Result<_, Error> {
-        Err(catalogue.violations(rejection, Some(*first))?.into())
+    let is_alone = targets.robots.len() == 1;
+    let changes = changes.or_else(|rejection| {
+        if is_alone {
+            let robot = catalogue.get(first)?.ok_or(Error::NotFound(first))?;
+            return catalogue.changes_of(&robot, rejection);
+        }
+        Err(catalogue.violations(rejection, Some(first))?.into())
     })?;
     let verb = ["Change", "changing"];
     let (changed, failures) = targets.apply(&args.confirmation, verb, |id, revision| {

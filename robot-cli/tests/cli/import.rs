@@ -202,7 +202,7 @@ fn records_that_fail_are_reported() {
             ),
             (
                 "REFUSED",
-                "nothing was stored. Fix them, or add --keep-going to import the others.",
+                "nothing was stored. Fix them, or add --keep-going*to import the others.",
             ),
         ] {
             examples = examples.replace(word, text);

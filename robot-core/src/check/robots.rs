@@ -57,13 +57,16 @@ pub fn check<C: Catalogue + ?Sized>(
         for robot in &page {
             greatest = greatest.max(Some(robot.id()));
             unused.retain(|field| robot.value_of(*field).is_none());
-            if rules.len().max(harmless.len()) < FINDING_LIMIT {
+            if rules.len() < FINDING_LIMIT {
                 for violation in violations(robot, &definition) {
-                    let finding = format!("robot {}: {violation}", robot.id());
-                    if definition.field(violation.field()).is_some() {
-                        rules.push(finding);
+                    let is_of_field = definition.field(violation.field()).is_some();
+                    let findings = if is_of_field {
+                        &mut rules
                     } else {
-                        harmless.push(finding);
+                        &mut harmless
+                    };
+                    if findings.len() < FINDING_LIMIT {
+                        findings.push(format!("robot {}: {violation}", robot.id()));
                     }
                 }
             }

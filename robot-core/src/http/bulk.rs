@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{json, value::RawValue};
 
 use super::{
@@ -44,6 +44,21 @@ struct Selection<'a> {
     changes: Option<&'a RawValue>,
 }
 
+/// The selection of a body; `None` if it has no ids, and is a patch.
+fn read_selection(body: &[u8]) -> Result<Option<Selection<'_>>, Failure> {
+    #[derive(Deserialize)]
+    struct Ids {
+        ids: Option<Vec<IgnoredAny>>,
+    }
+    let has_ids = serde_json::from_slice(body).is_ok_and(|Ids { ids }| ids.is_some());
+    let selection = has_ids.then(|| serde_json::from_slice(body)).transpose();
+    selection.map_err(|_| {
+        let message =
+            "A body with ids must have nothing else but changes: {\"ids\":[\"1\"],\"changes\":{…}}";
+        Failure::malformed(message)
+    })
+}
+
 /// The robots that meet the conditions of the query and, if there is a selection, have one of its ids.
 fn selected(call: &Call<'_>, selection: Option<&Selection<'_>>) -> Result<Filter, Failure> {
     let filter = filter(&call.arguments, &call.definition)?;
@@ -63,7 +78,7 @@ fn selected(call: &Call<'_>, selection: Option<&Selection<'_>>) -> Result<Filter
 
 /// `DELETE /v1/robots`.
 pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Started {
-    let selection: Option<Selection<'_>> = serde_json::from_slice(body).ok();
+    let selection = read_selection(body).ok().flatten();
     let selection = selection.filter(|selection| selection.changes.is_none());
     if selection.is_none() && !body.is_empty() {
         let message = "The body must be empty, or have the ids of robots alone: {\"ids\":[\"1\"]}";
@@ -81,7 +96,7 @@ pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     check_patch_type(call)?;
     let definition = Arc::clone(&call.definition);
-    let selection: Option<Selection<'_>> = serde_json::from_slice(body).ok();
+    let selection = read_selection(body)?;
     let selected_changes = selection.as_ref().and_then(|selection| selection.changes);
     let filter = selected(call, selection.as_ref())?;
     let patch = selected_changes.map_or(body, |changes| changes.get().as_bytes());

@@ -3,7 +3,7 @@
 //! Names are not escaped as in other responses, so that the file is the same as that of
 //! [`RobotWriter`]: its type is not HTML, and browsers save it.
 
-use std::{slice, sync::Arc};
+use std::{io, slice, sync::Arc};
 
 use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 
@@ -64,13 +64,13 @@ pub(super) fn start(call: &Call<'_>) -> Started {
 impl ListWriter for RobotWriter {
     const NAME: &str = "an export";
 
-    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) {
-        // Writing to memory does not fail.
-        let _ = Self::write(self, slice::from_ref(robot), bytes);
+    /// A workbook has a temporary file.
+    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) -> io::Result<()> {
+        Self::write(self, slice::from_ref(robot), bytes)
     }
 
-    fn finish(&mut self, bytes: &mut Vec<u8>) {
-        let _ = Self::finish(self, bytes);
+    fn finish(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
+        Self::finish(self, bytes)
     }
 
     /// Text that no reader accepts as a robot or as the end of the file. Nothing else in a file shows that

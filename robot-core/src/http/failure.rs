@@ -1,5 +1,7 @@
 //! Failures: status, messages and headers of every error answer.
 
+use std::io;
+
 use ::http::{
     HeaderName, HeaderValue, StatusCode,
     header::{ACCEPT_ENCODING, ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
@@ -291,6 +293,14 @@ fn challenge(error: AccessError) -> String {
         }
     };
     format!(r#"Bearer realm="robots"{reason}"#)
+}
+
+/// The error of a temporary file.
+pub(super) fn of_disk(cause: io::Error) -> Error {
+    match cause.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::disk_full(cause),
+        _ => Error::store(cause),
+    }
 }
 
 /// Logs and counts a failure of the store, unless the client has caused it.

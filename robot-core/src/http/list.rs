@@ -1,12 +1,13 @@
 //! Lists of any length, read page by page and sent piece by piece.
 
 use std::{
-    iter,
+    io, iter,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use super::{
+    failure::of_disk,
     request_id::RequestId,
     response::{self, HandlerResult, Response},
 };
@@ -46,9 +47,9 @@ pub(super) trait ListWriter {
     /// What the list is, for the log.
     const NAME: &str;
 
-    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>);
+    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) -> io::Result<()>;
 
-    fn finish(&mut self, bytes: &mut Vec<u8>);
+    fn finish(&mut self, bytes: &mut Vec<u8>) -> io::Result<()>;
 
     /// The end of an incomplete list, if it shows that the list is incomplete.
     fn error_mark(&self) -> Option<Vec<u8>> {
@@ -67,7 +68,7 @@ pub(super) fn stream(
     let mut pages = pages.page_size(PAGE_SIZE).max_bytes(PAGE_BYTES);
     let first = pages.next().transpose()?.unwrap_or_default();
     let list = List::new(pages, writer);
-    Ok(list.into_response(&first, None, request_id))
+    Ok(list.into_response(&first, None, request_id)?)
 }
 
 /// The first robots of the pages, and the place after them if there are more. If they do not fit into one page of the
@@ -102,7 +103,7 @@ pub(super) fn page(
     let next = place.clone().filter(|_| has_next);
     let end = place.map(|place| End { place, ids });
     let list = List::new(pages, writer);
-    Ok((list.into_response(&first, end, request_id), next))
+    Ok((list.into_response(&first, end, request_id)?, next))
 }
 
 struct List<W> {
@@ -132,16 +133,16 @@ impl<W: ListWriter + Send + 'static> List<W> {
         first: &[Robot],
         end: Option<End>,
         request_id: RequestId,
-    ) -> Response {
-        let opening = self.piece(first);
+    ) -> Result<Response> {
+        let opening = self.piece(first)?;
         self.end = end;
         if self.pages.is_finished() {
-            return response::ok(opening);
+            return Ok(response::ok(opening));
         }
         let pieces = iter::once(Ok(opening)).chain(self.rest(request_id));
         // The robots of a workbook are written at its end.
         let pieces = pieces.filter(|piece| !piece.as_ref().is_ok_and(Vec::is_empty));
-        response::streamed(pieces)
+        Ok(response::streamed(pieces))
     }
 
     fn rest(mut self, request_id: RequestId) -> impl Iterator<Item = Result<Vec<u8>>> {
@@ -150,10 +151,12 @@ impl<W: ListWriter + Send + 'static> List<W> {
             if self.pages.is_finished() {
                 return failure.take().map(Err);
             }
-            let error = match self.next_page().transpose() {
-                Ok(page) => return Some(Ok(self.piece(&page.unwrap_or_default()))),
+            let page = self.next_page().transpose();
+            let error = match page.and_then(|page| self.piece(&page.unwrap_or_default())) {
+                Ok(piece) => return Some(Ok(piece)),
                 Err(error) => error,
             };
+            self.pages.finished = true;
             count_error(&error);
             let cause = error.with_cause();
             tracing::error!(%request_id, "{} was not sent completely: {cause}", W::NAME);
@@ -183,7 +186,7 @@ impl<W: ListWriter + Send + 'static> List<W> {
 
     /// The bytes of a page, with the end of the list if it is the last one. If they are too many, those of its first
     /// robots: the next page then starts after the last robot sent.
-    fn piece(&mut self, robots: &[Robot]) -> Vec<u8> {
+    fn piece(&mut self, robots: &[Robot]) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         for (count, robot) in (1..).zip(robots) {
             if let Some(End { place, ids }) = &self.end {
@@ -192,7 +195,7 @@ impl<W: ListWriter + Send + 'static> List<W> {
                     continue;
                 }
             }
-            self.writer.write(robot, &mut bytes);
+            self.writer.write(robot, &mut bytes).map_err(of_disk)?;
             if bytes.len() >= PIECE_SIZE && count < robots.len() {
                 self.pages.cursor = Cursor::after(self.pages.cursor.sort(), robot);
                 self.pages.limit = count;
@@ -201,10 +204,10 @@ impl<W: ListWriter + Send + 'static> List<W> {
             }
         }
         if self.pages.is_finished() {
-            self.writer.finish(&mut bytes);
+            self.writer.finish(&mut bytes).map_err(of_disk)?;
         }
         // Kept until the client has read it.
         bytes.shrink_to_fit();
-        bytes
+        Ok(bytes)
     }
 }

@@ -130,14 +130,16 @@ impl Array {
 impl ListWriter for Array {
     const NAME: &str = "a list";
 
-    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) {
+    fn write(&mut self, robot: &Robot, bytes: &mut Vec<u8>) -> io::Result<()> {
         bytes.push(if self.has_started { b',' } else { b'[' });
         self.has_started = true;
         append_view(bytes, robot, &self.labels);
+        Ok(())
     }
 
-    fn finish(&mut self, bytes: &mut Vec<u8>) {
+    fn finish(&mut self, bytes: &mut Vec<u8>) -> io::Result<()> {
         bytes.extend_from_slice(if self.has_started { b"]" } else { b"[]" });
+        Ok(())
     }
 }
 
@@ -223,9 +225,9 @@ mod tests {
     fn array(robots: &[Robot], fields: &[Field]) -> Vec<u8> {
         let (mut array, mut bytes) = (Array::new(fields), Vec::new());
         for robot in robots {
-            array.write(robot, &mut bytes);
+            array.write(robot, &mut bytes).unwrap();
         }
-        array.finish(&mut bytes);
+        array.finish(&mut bytes).unwrap();
         bytes
     }
 

@@ -3,7 +3,10 @@
 //! Validation, JSON, CSV, filters, orders, the description of the HTTP API, the command line and the
 //! web page follow from it. The owner of a catalogue refines the built-in fields, and adds fields.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{
+    Arc, LazyLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +47,7 @@ pub struct Definition {
     in_order_of_messages: Vec<Field>,
     created_view: Vec<Field>,
     revision: Revision,
+    identity: DefinitionIdentity,
 }
 
 /// What the owner calls the robots.
@@ -53,6 +57,12 @@ pub(super) struct Noun {
     pub(super) one: String,
     pub(super) many: String,
 }
+
+/// Which definition of this process has checked values: clones of it, and of nothing else, have the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DefinitionIdentity(u64);
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 static BUILT_IN: LazyLock<Arc<Definition>> = LazyLock::new(Arc::default);
 
@@ -75,6 +85,7 @@ impl Definition {
             in_order_of_messages,
             created_view: [settable, &[Field::ID]].concat(),
             revision: Revision::FIRST,
+            identity: DefinitionIdentity(NEXT.fetch_add(1, Ordering::Relaxed)),
         }
     }
 
@@ -157,6 +168,10 @@ impl Definition {
     #[must_use]
     pub fn with_revision(self, revision: Revision) -> Self {
         Self { revision, ..self }
+    }
+
+    pub(super) fn identity(&self) -> DefinitionIdentity {
+        self.identity
     }
 
     /// All fields: the id, those that clients can set, and the revision.

@@ -1,11 +1,10 @@
 //! Values that satisfy every rule except those that only a store can check.
 
 use super::{
-    definition::Definition,
+    definition::{Definition, DefinitionIdentity},
     draft::{Draft, Rejection},
     field::Field,
     own::OwnValues,
-    revision::Revision,
     value::Value,
 };
 
@@ -24,8 +23,8 @@ use super::{
 #[derive(Debug, Clone)]
 pub struct ValidDraft {
     pub(super) draft: Draft,
-    /// The revision of the definition that has checked it; `None` for stored values.
-    pub(super) checked_by: Option<Revision>,
+    /// The definition that has checked it; `None` for stored values.
+    pub(super) checked_by: Option<DefinitionIdentity>,
 }
 
 impl PartialEq for ValidDraft {
@@ -63,8 +62,8 @@ pub struct ValidChanges {
     pub(super) removed: Vec<Field>,
     /// Whether all other own values are removed.
     pub(super) replaces_own: bool,
-    /// The revision of the definition that has checked them; `None` for stored values.
-    pub(super) checked_by: Option<Revision>,
+    /// The definition that has checked them; `None` for stored values.
+    pub(super) checked_by: Option<DefinitionIdentity>,
 }
 
 impl ValidDraft {
@@ -149,9 +148,9 @@ impl ValidDraft {
     }
 }
 
-/// Whether a revision of a definition has checked values that this definition need not check again.
-fn is_checked(by: Option<Revision>, definition: &Definition) -> bool {
-    by.is_none_or(|revision| revision == definition.revision())
+/// Whether this definition need not check values again.
+fn is_checked(by: Option<DefinitionIdentity>, definition: &Definition) -> bool {
+    by.is_none_or(|identity| identity == definition.identity())
 }
 
 impl ValidChanges {

@@ -18,7 +18,7 @@ impl Definition {
         let (draft, _) = checked.map_err(|rejection| rejection.replacing(self))?;
         Ok(ValidDraft {
             draft,
-            checked_by: Some(self.revision()),
+            checked_by: Some(self.identity()),
         })
     }
 
@@ -67,7 +67,7 @@ impl Definition {
             removed: removed.copied().chain(cleared).collect(),
             draft,
             replaces_own: false,
-            checked_by: Some(self.revision()),
+            checked_by: Some(self.identity()),
         })
     }
 }

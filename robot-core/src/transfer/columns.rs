@@ -260,10 +260,18 @@ impl Columns {
         let settable = self.definition.settable();
         let names = Field::names(settable);
         if fields.is_empty() {
-            return Err(format!(
-                "The first line names no field, but {}; the fields are {names}. If it is a record, add --no-header",
-                all(headings)
-            ));
+            let has_header = headings.iter().any(|heading| !heading.starts_with('#'));
+            return Err(if has_header {
+                let headings = all(headings);
+                format!(
+                    "The first line names no field, but {headings}; the fields are {names}. If it is a record, add \
+                     --no-header"
+                )
+            } else {
+                format!(
+                    "No column stands for a field; say which one does, such as '#1=name'. The fields are {names}"
+                )
+            });
         }
         let has = |field: &Field| fields.iter().any(|(one, _)| one == field);
         let missing = settable

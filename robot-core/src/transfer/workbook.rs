@@ -133,7 +133,9 @@ fn text(value: &DataRef<'_>) -> String {
             }
         }
         DataRef::DateTime(duration) => duration.as_f64().to_string(),
-        DataRef::Error(_) | DataRef::Empty => String::new(),
+        // As a text, such as `#REF!`, so that it is no value only if the import says so.
+        DataRef::Error(error) => error.to_string(),
+        DataRef::Empty => String::new(),
     }
 }
 

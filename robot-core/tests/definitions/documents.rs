@@ -126,7 +126,13 @@ fn description_follows_the_definition() {
             .as_array()
             .unwrap()
             .clone();
-        let names = described.iter().filter_map(|one| one["name"].as_str());
+        let names = described.iter().filter_map(|one| {
+            let reference = one["$ref"]
+                .as_str()
+                .and_then(|reference| reference.strip_prefix('#'));
+            let parameter = reference.and_then(|pointer| document.pointer(pointer));
+            parameter.unwrap_or(one)["name"].as_str()
+        });
         names.map(str::to_owned).collect::<Vec<_>>()
     };
     let built_in = describe();

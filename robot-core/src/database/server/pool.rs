@@ -329,7 +329,9 @@ impl<B: Backend> Pool<B> {
         let is_unknown = operation.is_write() && !connection.is_uncommitted;
         let (fault, cause): (_, Box<dyn std::error::Error + Send + Sync>) = match result {
             Ok(Ok(value)) => {
-                self.keep(connection);
+                if !connection.is_broken {
+                    self.keep(connection);
+                }
                 return Ok(value);
             }
             Ok(Err(error)) => {

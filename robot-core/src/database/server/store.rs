@@ -37,7 +37,9 @@ use crate::{
         refresher::{REFRESH_INTERVAL, Refresher},
         restore::restore,
         search_text::{TextSearch, is_folded},
-        statements::{after_name, counts, find, foreign_columns, has_nul, last_id, page},
+        statements::{
+            after_name, check_current, counts, find, foreign_columns, has_nul, last_id, page,
+        },
     },
     model::{Definition, Field, Robot, RobotId},
 };
@@ -268,8 +270,14 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return Ok(());
         }
         self.execute(Operation::Write, async |connection| {
+            let definition = self.definition();
             connection.begin().await?;
-            let result = restore(&mut connection.inner, &self.definition(), restoration).await;
+            let inner = &mut connection.inner;
+            let result = async {
+                check_current(inner, &definition).await?;
+                restore(inner, &definition, restoration).await
+            };
+            let result = result.await;
             connection.end(result).await
         })
     }

@@ -18,7 +18,7 @@ use self::{body::BodyReader, query::Query};
 use super::{
     access::AccessError,
     behaviour::Behaviour,
-    failure::{Failure, log},
+    failure::{Failure, log, of_disk},
     headers::{content_length, value},
     render::{self, envelope},
     request_body::{BodyError, Pieces},
@@ -206,6 +206,9 @@ impl Report {
         let is_of_content = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
         let is_stop = self.stop.is_none() && !is_of_content && !error.is_record_error();
         let failure = self.failure(error);
+        if let Failure::Store(error) = &failure {
+            log(error, &self.request_id);
+        }
         let position = outcome.position;
         let messages = failure.errors().into_iter();
         let messages = messages.map(|message| message.at(position, line_of(position)));
@@ -228,10 +231,7 @@ impl Report {
     fn failure(&self, error: ImportError) -> Failure {
         match error {
             ImportError::Malformed(messages) => Failure::Malformed(messages),
-            ImportError::Store(error) => {
-                log(&error, &self.request_id);
-                Failure::Store(error)
-            }
+            ImportError::Store(error) => Failure::Store(error),
             error @ ImportError::Present => Failure::malformed(error.to_string()),
             error @ ImportError::TooMany => Failure::TooMany(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
@@ -242,7 +242,7 @@ impl Report {
                 match body_error {
                     Some(BodyError::TooLarge) => Failure::ImportTooLarge(self.limit),
                     Some(error) => Failure::Body(*error),
-                    None => Failure::Body(BodyError::Incomplete),
+                    None => Failure::Store(of_disk(cause)),
                 }
             }
         }

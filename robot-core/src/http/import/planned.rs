@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::{MESSAGES_LIMIT, Report, body::BodyReader, failed, line_of};
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, Error},
     http::{
         behaviour::Behaviour,
         failure::Failure,
@@ -136,7 +136,8 @@ impl Report {
             options,
         );
         let tried = self.counts.tried;
-        if tried.added + tried.replaced == 0 && tried.failed > 0 {
+        let is_unknown = matches!(self.stop, Some((Failure::Store(Error::Unknown(_)), _)));
+        if tried.added + tried.replaced == 0 && tried.failed > 0 && !is_unknown {
             plan.take_back(&**catalogue);
         }
         self.into_response(behaviour)
