@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, Error, MemoryCatalogue, Redefinition, Restoration,
-    Robot, RobotId, ValidDraft, Violation,
+    Revision, Robot, RobotId, ValidDraft, Violation,
     transfer::{CopyError, CopyProgress, CopyStage, copy, digest},
 };
 
@@ -127,6 +127,19 @@ fn target_filled_by_another_program_is_an_error() {
     }
 }
 
+#[test]
+fn revisions_above_the_maximum_are_not_restored() {
+    let greatest = Revision::GREATEST_RESTORED;
+    let restored = |revision| Restoration::new([robot(1, "a").with_revision(revision)], None);
+    assert!(restored(greatest).is_ok());
+    match restored(greatest.next()) {
+        Err(Error::NotRestored { id, violation }) => {
+            assert_eq!((id.get(), violation), (1, Violation::REVISION_TOO_GREAT));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
 const OWN: &str = r#"{"title": "Robots", "properties": {
     "type": {"enum": ["vase"]},
     "maker": {"type": "string"},
@@ -164,21 +177,19 @@ fn copy_brings_the_definition_and_own_values_along() {
 fn copy_into_another_definition_names_the_differences() {
     let source = defined(OWN);
     source.add(Draft::new("a", "vase", 1977)).unwrap();
-    for (document, fields) in [
-        (OWN.replace("vase", "pot"), "type"),
+    let order = "the title, the noun or the order of the fields";
+    for (from, to, fields) in [
+        ("vase", "pot", "type"),
         (
-            OWN.replace("integer", "number").replace("maker", "made_by"),
-            "made_by, maker, serial",
+            r#""maker": {"type": "string"}"#,
+            r#""made_by": {"type": "string"}"#,
+            "made_by, maker",
         ),
-        (
-            OWN.replace("}}}", r#"}}, "required": ["name", "type"]}"#),
-            "year",
-        ),
-        (
-            OWN.replace("Robots", "Vases"),
-            "the title, the noun or the order of the fields",
-        ),
+        ("integer", "number", "serial"),
+        ("}}}", r#"}}, "required": ["name", "type"]}"#, "year"),
+        ("Robots", "Vases", order),
     ] {
+        let document = OWN.replace(from, to);
         let target = defined(&document);
         let error = copy(&source, &target, proceed).unwrap_err();
         let CopyError::OtherDefinition { fields: differing } = error else {

@@ -12,6 +12,5 @@ mod matching;
 mod planning;
 mod racing;
 mod reading;
-mod restoration;
 mod round_trip;
 mod serialization;

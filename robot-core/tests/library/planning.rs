@@ -79,53 +79,28 @@ fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
 
 #[test]
 fn values_become_the_kinds_that_they_are() {
-    for (values, kind, stored) in [
-        ("1|2", "an integer", "1|2"),
-        ("12.0|63.50|4", "a number", "12|63.5|4"),
-        ("1.1|1.10", "1 to 255 characters", "1.1|1.10"),
-        ("00601|2", "1 to 255 characters", "00601|2"),
-        ("-6.081689834590001|7.0", "a number", "-6.081689834590001|7"),
-        (
-            "0.1234567890123456789|1",
-            "1 to 255 characters",
-            "0.1234567890123456789|1",
-        ),
-        (
-            "9007199254740993.5|1",
-            "1 to 255 characters",
-            "9007199254740993.5|1",
-        ),
-        ("NA|1|-", "an integer", "|1|"),
-        ("NA|x", "1 to 255 characters", "NA|x"),
-        (
-            "2020-05-31|2021-01-01 00:00:00",
-            "a date, such as 2020-05-31",
-            "2020-05-31|2021-01-01",
-        ),
-        (
-            "31.12.2020|1.2.2021",
-            "a date, such as 2020-05-31",
-            "2020-12-31|2021-02-01",
-        ),
-        (
-            "12/31/2020|1/2/2021",
-            "a date, such as 2020-05-31",
-            "2020-12-31|2021-01-02",
-        ),
-        (
-            "1/2/2020|3/4/2020",
-            "1 to 255 characters",
-            "1/2/2020|3/4/2020",
-        ),
-        (
-            "http://a.b/c|https://d.e/",
-            "a URI, 1 to 255 characters",
-            "http://a.b/c|https://d.e/",
-        ),
-        ("http://a.b/c|x", "1 to 255 characters", "http://a.b/c|x"),
-        ("1,5|2", "a number", "1.5|2"),
-        ("1,5|2.5", "1 to 255 characters", "\"1,5\"|2.5"),
-    ] {
+    let table = "
+        1|2 -> an integer -> 1|2
+        12.0|63.50|4 -> a number -> 12|63.5|4
+        1.1|1.10 -> 1 to 255 characters -> 1.1|1.10
+        00601|2 -> 1 to 255 characters -> 00601|2
+        -6.081689834590001|7.0 -> a number -> -6.081689834590001|7
+        0.1234567890123456789|1 -> 1 to 255 characters -> 0.1234567890123456789|1
+        9007199254740993.5|1 -> 1 to 255 characters -> 9007199254740993.5|1
+        NA|1|- -> an integer -> |1|
+        NA|x -> 1 to 255 characters -> NA|x
+        2020-05-31|2021-01-01 00:00:00 -> a date, such as 2020-05-31 -> 2020-05-31|2021-01-01
+        31.12.2020|1.2.2021 -> a date, such as 2020-05-31 -> 2020-12-31|2021-02-01
+        12/31/2020|1/2/2021 -> a date, such as 2020-05-31 -> 2020-12-31|2021-01-02
+        1/2/2020|3/4/2020 -> 1 to 255 characters -> 1/2/2020|3/4/2020
+        http://a.b/c|https://d.e/ -> a URI, 1 to 255 characters -> http://a.b/c|https://d.e/
+        http://a.b/c|x -> 1 to 255 characters -> http://a.b/c|x
+        1,5|2 -> a number -> 1.5|2
+        1,5|2.5 -> 1 to 255 characters -> \"1,5\"|2.5";
+    for line in table.lines().skip(1) {
+        let [values, kind, stored] = line.trim().split(" -> ").collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
         let mut file = "name;type;year;x\n".to_owned();
         for (name, value) in ('a'..).zip(values.split('|')) {
             writeln!(file, "{name};droid;1;{value}").unwrap();
@@ -146,22 +121,15 @@ fn values_become_the_kinds_that_they_are() {
 #[test]
 fn files_become_the_catalogues_that_they_are() {
     let same = |columns: Columns| columns;
-    for (file, expected) in [
-        (
-            "title,year\nA,1\n",
-            "no column stands for the name; map one to it. The columns are: title, year",
-        ),
-        (
-            "name,Maker,maker\nA,x,y\n",
-            "The columns 'Maker' and 'maker' both stand for the same field; leave one of them out",
-        ),
-        ("name,year,tags\nA,1,x\n,2,y\n", "line 3: name is required"),
-        ("id,name\n1,A\n2,A\n", "name,year,source_id\nA,,1\nA,,2"),
-        (
-            "name,placeOfBirth,Ort\nA,Köln,\n",
-            "name,year,place_of_birth\nA,,Köln",
-        ),
-    ] {
+    let table = r"
+        title,year\nA,1\n -> no column stands for the name; map one to it. The columns are: title, year
+        name,Maker,maker\nA,x,y\n -> The columns 'Maker' and 'maker' both stand for the same field; leave one of them out
+        name,year,tags\nA,1,x\n,2,y\n -> line 3: name is required
+        id,name\n1,A\n2,A\n -> name,year,source_id\nA,,1\nA,,2
+        name,placeOfBirth,Ort\nA,Köln,\n -> name,year,place_of_birth\nA,,Köln";
+    for line in table.lines().skip(1) {
+        let line = line.trim().replace("\\n", "\n");
+        let (file, expected) = line.split_once(" -> ").unwrap();
         assert_eq!(imported(file, same), expected, "{file}");
     }
     let file = "name,Maker,maker,built\nA,x,y,1.2.2021\n";
@@ -245,15 +213,13 @@ fn key_finds_the_robots_that_records_change() {
     );
     let matched = matched.unwrap();
     let counts = matched.counts;
-    assert_eq!(
-        (
-            counts.unchanged,
-            counts.replaced,
-            counts.added,
-            counts.failed
-        ),
-        (1, 1, 1, 2)
-    );
+    let counts = [
+        counts.unchanged,
+        counts.replaced,
+        counts.added,
+        counts.failed,
+    ];
+    assert_eq!(counts, [1, 1, 1, 2]);
     assert_eq!(
         matched.failures,
         [

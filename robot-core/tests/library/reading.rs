@@ -51,6 +51,68 @@ fn reads(format: Format, text: impl AsRef<[u8]>, expected: &[&str]) {
     );
 }
 
+/// Messages in tables.
+const MESSAGES: [(&str, &str); 8] = [
+    (
+        "{object}",
+        "The record must be a JSON object with name, type and year",
+    ),
+    (
+        "{year}",
+        "year must be an integer from 0 to 9223372036854775807",
+    ),
+    (
+        "{invalid}",
+        "The JSON is not valid here; nothing after it can be read",
+    ),
+    (
+        "{truncated}",
+        "What begins here does not end: the JSON is truncated or not valid",
+    ),
+    (
+        "{unclosed}",
+        "The record continues to the end of the input, because a closing quote is missing",
+    ),
+    (
+        "{fields}",
+        "The record has a different number of fields (4) than the header (3); \
+                  put a field with commas, quotes or line breaks into quotes",
+    ),
+    (
+        "{encoding}",
+        "is not UTF-8; if the file is from a spreadsheet, add --encoding windows-1252, \
+                    or in a request encoding=windows-1252",
+    ),
+    (
+        "{columns}",
+        "the first line must name the columns, separated by commas: name,type,year",
+    ),
+];
+
+/// Asserts what is read from the inputs of a table. Each line has one, as a JSON string in which `\u007f` is a byte that is
+/// not UTF-8, and after the arrow its records, separated by `|`.
+#[track_caller]
+fn assert_reads(format: Format, table: &str) {
+    for line in table.lines().filter(|line| !line.trim().is_empty()) {
+        let (input, expected) = line.split_once(" ->").unwrap();
+        let input: String = serde_json::from_str(input).unwrap();
+        let bytes: Vec<u8> = input
+            .bytes()
+            .map(|byte| if byte == 0x7f { 0xff } else { byte })
+            .collect();
+        let expected = MESSAGES
+            .iter()
+            .fold(expected.to_owned(), |text, (short, message)| {
+                text.replace(short, message)
+            });
+        let expected = expected
+            .split(" | ")
+            .map(str::trim)
+            .filter(|record| !record.is_empty());
+        reads(format, bytes, &expected.collect::<Vec<_>>());
+    }
+}
+
 /// An input that returns one byte at a time, and is interrupted before each.
 struct ByteByByte<'a>(Cursor<&'a [u8]>);
 
@@ -73,285 +135,112 @@ impl Read for ByteByByte<'_> {
 }
 
 #[test]
-fn csv_line_numbers_count_blank_and_quoted_lines() {
-    reads(
+fn csv_records_have_the_lines_on_which_they_begin() {
+    assert_reads(
         Format::Csv,
-        "\u{feff}name,type,year\r\n\r\n\"a\r\nb\",droid,1\r\n\n\n c ,droid,-2\n\"d\",droid,3",
-        &[
-            r#"3: "a\r\nb" "droid" 1"#,
-            r#"7: " c " "droid" -2"#,
-            r#"8: "d" "droid" 3"#,
-        ],
+        r#"
+        "\ufeffname,type,year\r\n\r\n\"a\r\nb\",droid,1\r\n\n\n c ,droid,-2\n\"d\",droid,3" -> 3: "a\r\nb" "droid" 1 | 7: " c " "droid" -2 | 8: "d" "droid" 3
+        "name,type,year\ra,droid,1\rb,droid,x\r" -> 2: "a" "droid" 1 | 3! {year}
+        "name,type,year\n,droid,\n" -> 2: - "droid" -
+        ",,\n\nname,type,year\n, ,\n,droid,\n" -> 5: - "droid" -"#,
     );
 }
 
 #[test]
-fn unclosed_quote_reports_the_lines_of_its_field() {
-    reads(
+fn quote_that_is_not_closed_fails_its_record() {
+    assert_reads(
         Format::Csv,
-        "name,type,year\n\"a,droid,1\nb,droid,2\nc\",droid,3,4\nd,droid,5\n",
-        &[
-            "2! The record has a different number of fields (4) than the header (3); put a field \
-             with commas, quotes or line breaks into quotes; it continues for 2 more lines, \
-             perhaps because a closing quote is missing",
-            r#"5: "d" "droid" 5"#,
-        ],
-    );
-}
-
-#[test]
-fn quote_that_is_never_closed_fails_its_record() {
-    let message =
-        "The record continues to the end of the input, because a closing quote is missing";
-    for rest in ["\"R2-D2\ndroid,1977,C-3PO\n", "\"R2-D2", "\"", "\"\"\""] {
-        reads(
-            Format::Csv,
-            format!("type,year,name\ndroid,1,a\ndroid,1977,{rest}"),
-            &[r#"2: "a" "droid" 1"#, &format!("3! {message}")],
-        );
-    }
-    reads(Format::Csv, "name,\"type", &[&format!("1!! {message}")]);
-    reads(
-        Format::Csv,
-        "type,year,name\ndroid,1977,\"R2-D2\"",
-        &[r#"2: "R2-D2" "droid" 1977"#],
-    );
-}
-
-#[test]
-fn empty_csv_field_counts_as_missing() {
-    reads(
-        Format::Csv,
-        "name,type,year\n,droid,\n",
-        &[r#"2: - "droid" -"#],
-    );
-    // A record without any value is none.
-    reads(
-        Format::Csv,
-        ",,\n\nname,type,year\n, ,\n,droid,\n",
-        &[r#"5: - "droid" -"#],
+        r#"
+        "name,type,year\n\"a,droid,1\nb,droid,2\nc\",droid,3,4\nd,droid,5\n" -> 2! {fields}; it continues for 2 more lines, perhaps because a closing quote is missing | 5: "d" "droid" 5
+        "type,year,name\ndroid,1,a\ndroid,1977,\"R2-D2\ndroid,1977,C-3PO\n" -> 2: "a" "droid" 1 | 3! {unclosed}
+        "type,year,name\ndroid,1,a\ndroid,1977,\"R2-D2" -> 2: "a" "droid" 1 | 3! {unclosed}
+        "type,year,name\ndroid,1,a\ndroid,1977,\"" -> 2: "a" "droid" 1 | 3! {unclosed}
+        "type,year,name\ndroid,1,a\ndroid,1977,\"\"\"" -> 2: "a" "droid" 1 | 3! {unclosed}
+        "name,\"type" -> 1!! {unclosed}
+        "type,year,name\ndroid,1977,\"R2-D2\"" -> 2: "R2-D2" "droid" 1977
+        "name,type,year,size 3\"\na,droid,1,5\"\nb,droid,2,x\n" -> 2: "a" "droid" 1 | 3: "b" "droid" 2"#,
     );
 }
 
 #[test]
 fn csv_reading_continues_after_an_invalid_record() {
-    let text = b"name,type,year\na,droid\nb,droid,1,2\n\xff,droid,1\nc,\xc3,1977.0\nd,droid,1\n";
-    reads(
+    assert_reads(
         Format::Csv,
-        text,
-        &[
-            r#"2: "a" "droid" -"#,
-            "3! The record has a different number of fields (4) than the header (3); put a field \
-             with commas, quotes or line breaks into quotes",
-            "4! name is not UTF-8; if the file is from a spreadsheet, add --encoding windows-1252, or in a \
-             request encoding=windows-1252",
-            "5! type is not UTF-8; if the file is from a spreadsheet, add --encoding windows-1252, or in a \
-             request encoding=windows-1252",
-            r#"6: "d" "droid" 1"#,
-        ],
+        r#"
+        "name,type,year\na,droid\nb,droid,1,2\n\u007f,droid,1\nc,\u007f,1977.0\nd,droid,1\n" -> 2: "a" "droid" - | 3! {fields} | 4! name {encoding} | 5! type {encoding} | 6: "d" "droid" 1"#,
     );
 }
 
 #[test]
-fn invalid_csv_header_ends_reading() {
-    reads(
+fn csv_header_is_found_or_ends_reading() {
+    assert_reads(
         Format::Csv,
-        "name;year\na;1\n",
-        &[
-            "1!! Missing in the header: type; the first line must name the columns, separated by \
-             commas: name,type,year",
-        ],
-    );
-    reads(
-        Format::Csv,
-        "Titel;Hersteller\na;b\n",
-        &[
-            "1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year. If it is \
-             a record, add --no-header",
-        ],
-    );
-    reads(
-        Format::Csv,
-        "\nname,type,name,year\na,droid,b,1\n",
-        &["2!! Two columns have the heading 'name'; rename one of them in the file"],
-    );
-    reads(
-        Format::Csv,
-        "",
-        &["1!! The input is empty; the first line of CSV must name the columns: name,type,year"],
-    );
-    reads(Format::Csv, "year,name,type\n", &[]);
-}
-
-#[test]
-fn headings_are_found_in_files_of_spreadsheets() {
-    for header in [
-        "\u{feff}name,type,year,maker\r\n",
-        "NAME; Type ;YEAR;Maker\n",
-        "\"name\"\ttype\tyear\t\"made, or sold, by\"\r\n",
-    ] {
-        let row = "R2-D2,droid,1977,ACME";
-        let separator = if header.contains('\t') { "\t" } else { ";" };
-        let separator = if header.contains(separator) {
-            separator
-        } else {
-            ","
-        };
-        let file = format!("{header}{}", row.replace(',', separator));
-        reads(Format::Csv, file, &[r#"2: "R2-D2" "droid" 1977"#]);
-    }
-}
-
-#[test]
-fn lone_quotes_and_unnamed_columns_lose_no_records() {
-    reads(
-        Format::Csv,
-        "name,type,year,size 3\"\na,droid,1,5\"\nb,droid,2,x\n",
-        &[r#"2: "a" "droid" 1"#, r#"3: "b" "droid" 2"#],
-    );
-    reads(
-        Format::Csv,
-        "name;type;year;Size (L, W, H, D);;\na;droid;1;x;;\nb;droid;2;x;;y\n",
-        &[r#"2: "a" "droid" 1"#, r#"3: "b" "droid" 2"#],
-    );
-    reads(
-        Format::Csv,
-        "name,type,year,\"a\nb\"\na,droid,1,x\n",
-        &[r#"3: "a" "droid" 1"#],
+        r#"
+        "name;year\na;1\n" -> 1!! Missing in the header: type; {columns}
+        "Titel;Hersteller\na;b\n" -> 1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year. If it is a record, add --no-header
+        "\nname,type,name,year\na,droid,b,1\n" -> 2!! Two columns have the heading 'name'; rename one of them in the file
+        "" -> 1!! The input is empty; the first line of CSV must name the columns: name,type,year
+        "year,name,type\n" ->
+        "\ufeffname,type,year,maker\r\nR2-D2,droid,1977,ACME" -> 2: "R2-D2" "droid" 1977
+        "NAME; Type ;YEAR;Maker\nR2-D2;droid;1977;ACME" -> 2: "R2-D2" "droid" 1977
+        "\"name\"\ttype\tyear\t\"made, or sold, by\"\r\nR2-D2\tdroid\t1977\tACME" -> 2: "R2-D2" "droid" 1977
+        "name;type;year;Size (L, W, H, D);;\na;droid;1;x;;\nb;droid;2;x;;y\n" -> 2: "a" "droid" 1 | 3: "b" "droid" 2
+        "name,type,year,\"a\nb\"\na,droid,1,x\n" -> 3: "a" "droid" 1"#,
     );
 }
 
 #[test]
 fn json_array_is_read_element_by_element() {
-    reads(
+    assert_reads(
         Format::Json,
-        "\u{feff}\n[\n{\"name\":\"R2, ]}\\\"\",\"type\":\"droid\",\n\"year\":1},{}\n,{\"x\":[{}],\"year\":2}]\n \n",
-        &[r#"3: "R2, ]}\"" "droid" 1"#, "4: - - -", "5: - - 2"],
-    );
-    reads(Format::Json, " [ ] ", &[]);
-}
-
-#[test]
-fn json_reading_continues_after_an_invalid_element() {
-    reads(
-        Format::Json,
-        b"[1,\n\"a,]\",\n[{}],{\"year\":\"1\",\"name\":5},{\"a\":1,\"a\":2},{\"name\":\"\xff\"},null,{\"year\":3},{\"year\":1e400},1e400,{}]",
-        &[
-            "record 1! The record must be a JSON object with name, type and year",
-            "2! The record must be a JSON object with name, type and year",
-            "3! The record must be a JSON object with name, type and year",
-            "record 4! name must be a string; year must be an integer from 0 to 9223372036854775807",
-            "record 5! The record has the member 'a' twice; send it once",
-            "record 6! The record is not UTF-8 (at byte 9)",
-            "record 7! The record must be a JSON object with name, type and year",
-            "record 8: - - 3",
-            "record 9! year must be an integer from 0 to 9223372036854775807",
-            "record 10! The record is not valid JSON (column 5)",
-            "record 11: - - -",
-        ],
+        r#"
+        "\ufeff\n[\n{\"name\":\"R2, ]}\\\"\",\"type\":\"droid\",\n\"year\":1},{}\n,{\"x\":[{}],\"year\":2}]\n \n" -> 3: "R2, ]}\"" "droid" 1 | 4: - - - | 5: - - 2
+        " [ ] " ->
+        "[1,\n\"a,]\",\n[{}],{\"year\":\"1\",\"name\":5}]" -> record 1! {object} | 2! {object} | 3! {object} | record 4! name must be a string; {year}
+        "\n[{\"a\":1,\"a\":2},{\"name\":\"\u007f\"},null,{\"year\":3}]" -> record 1! The record has the member 'a' twice; send it once | record 2! The record is not UTF-8 (at byte 9) | record 3! {object} | record 4: - - 3
+        "[{\"year\":1e400},1e400,{}]" -> record 1! {year} | record 2! The record is not valid JSON (column 5) | record 3: - - -
+        "\n [{},2,{}]" -> record 1: - - - | record 2! {object} | record 3: - - -
+        "[{\n},\n1]" -> record 1: - - - | 3! {object}"#,
     );
 }
 
 #[test]
 fn invalid_json_ends_reading_with_its_line() {
-    let not_valid = "The JSON is not valid here; nothing after it can be read";
-    let truncated = "What begins here does not end: the JSON is truncated or not valid";
-    let no_array =
-        "The JSON is not an array of objects; for one object per line, use the format ndjson";
-    for (text, line, message) in [
-        ("[{},\n{\"year\" 1},\n{}]", 2, not_valid),
-        ("[{},\n{\"name\":\n'a'},{}]", 3, not_valid),
-        ("[{},\n]", 2, not_valid),
-        ("[{},\n,{}]", 2, not_valid),
-        ("[{}\n}", 2, not_valid),
-        ("[{},\n1 2,{}]", 2, not_valid),
-        ("[{},\n\"x\"\n\"y\",{}]", 3, not_valid),
-        ("[{},\n[1,],{}]", 2, not_valid),
-        ("[{},\n{\"year\":\"1\"} 2,{}]", 2, not_valid),
-        ("[{},\n{]\n\n", 2, truncated),
-        ("[{},\n{\"name\":\n\"", 2, truncated),
-        ("[{},\n", 2, truncated),
-        (
-            "[{}]\n[]",
-            2,
-            "The JSON array is followed by something else; send one array",
-        ),
-    ] {
-        let end = format!("{line}!! {message}");
-        reads(Format::Json, text, &["record 1: - - -", &end]);
-    }
-    reads(Format::Json, "[\n{}\n", &[&format!("2!! {truncated}")]);
-    reads(Format::Json, "{}\n{}\n", &[&format!("1!! {no_array}")]);
-    reads(
+    assert_reads(
         Format::Json,
-        "",
-        &["1!! The input is empty; an empty JSON array is []"],
+        r#"
+        "[{},\n{\"year\" 1},\n{}]" -> record 1: - - - | 2!! {invalid}
+        "[{},\n{\"name\":\n'a'},{}]" -> record 1: - - - | 3!! {invalid}
+        "[{},\n]" -> record 1: - - - | 2!! {invalid}
+        "[{},\n,{}]" -> record 1: - - - | 2!! {invalid}
+        "[{}\n}" -> record 1: - - - | 2!! {invalid}
+        "[{},\n1 2,{}]" -> record 1: - - - | 2!! {invalid}
+        "[{},\n\"x\"\n\"y\",{}]" -> record 1: - - - | 3!! {invalid}
+        "[{},\n[1,],{}]" -> record 1: - - - | 2!! {invalid}
+        "[{},\n{\"year\":\"1\"} 2,{}]" -> record 1: - - - | 2!! {invalid}
+        "[{},{}x]" -> record 1: - - - | record 2!! {invalid}
+        "[{},{} {}]" -> record 1: - - - | record 2!! {invalid}
+        "[{},,{}]" -> record 1: - - - | record 2!! {invalid}
+        "[{},{\"year\" 1}]" -> record 1: - - - | record 2!! {invalid}
+        "[{},\n{]\n\n" -> record 1: - - - | 2!! {truncated}
+        "[{},\n{\"name\":\n\"" -> record 1: - - - | 2!! {truncated}
+        "[{},\n" -> record 1: - - - | 2!! {truncated}
+        "[{},{" -> record 1: - - - | record 2!! {truncated}
+        "[{}]\n[]" -> record 1: - - - | 2!! The JSON array is followed by something else; send one array
+        "[\n{}\n" -> 2!! {truncated}
+        "{}\n{}\n" -> 1!! The JSON is not an array of objects; for one object per line, use the format ndjson
+        "" -> 1!! The input is empty; an empty JSON array is []"#,
     );
 }
 
 #[test]
-fn records_on_one_line_are_numbered() {
-    let not_valid = "The JSON is not valid here; nothing after it can be read";
-    let truncated = "What begins here does not end: the JSON is truncated or not valid";
-    let object = "The record must be a JSON object with name, type and year";
-    reads(
-        Format::Json,
-        "\n [{},2,{}]",
-        &[
-            "record 1: - - -",
-            &format!("record 2! {object}"),
-            "record 3: - - -",
-        ],
-    );
-    for (text, message) in [
-        ("[{},{}x]", not_valid),
-        ("[{},{} {}]", not_valid),
-        ("[{},,{}]", not_valid),
-        ("[{},{\"year\" 1}]", not_valid),
-        ("[{},{", truncated),
-    ] {
-        let end = format!("record 2!! {message}");
-        reads(Format::Json, text, &["record 1: - - -", &end]);
-    }
-    // Each of these lines has one record that begins on it.
-    reads(
-        Format::Json,
-        "[{\n},\n1]",
-        &["record 1: - - -", &format!("3! {object}")],
-    );
-    // Lines may end with a carriage return alone.
-    reads(
-        Format::Csv,
-        "name,type,year\ra,droid,1\rb,droid,x\r",
-        &[
-            r#"2: "a" "droid" 1"#,
-            "3! year must be an integer from 0 to 9223372036854775807",
-        ],
-    );
-}
-
-#[test]
-fn ndjson_skips_blank_lines() {
-    reads(
+fn ndjson_is_read_line_by_line() {
+    assert_reads(
         Format::Ndjson,
-        "\u{feff}\r\n{\"name\":\"a\u{2028}\"}\r\n \t\n{\"year\":1}",
-        &["2: \"a\\u{2028}\" - -", "4: - - 1"],
-    );
-}
-
-#[test]
-fn ndjson_reading_continues_after_an_invalid_line() {
-    reads(
-        Format::Ndjson,
-        b"{\"name\":\n\"a\"}\n[]\n{\"year\":1} {}\n\xff\n{\"year\":2}\n",
-        &[
-            "1! The record ends before its JSON does (column 8)",
-            "2! The record must be a JSON object with name, type and year",
-            "3! The record must be a JSON object with name, type and year",
-            "4! The record continues after its JSON object (column 12); send one object alone",
-            "5! The record is not UTF-8 (at byte 0)",
-            "6: - - 2",
-        ],
+        r#"
+        "\ufeff\r\n{\"name\":\"a\u2028\"}\r\n \t\n{\"year\":1}" -> 2: "a\u{2028}" - - | 4: - - 1
+        "{\"name\":\n\"a\"}\n[]\n" -> 1! The record ends before its JSON does (column 8) | 2! {object} | 3! {object}
+        "{\"year\":1} {}\n\u007f\n{\"year\":2}\n" -> 1! The record continues after its JSON object (column 12); send one object alone | 2! The record is not UTF-8 (at byte 0) | 3: - - 2"#,
     );
 }
 

@@ -62,45 +62,30 @@ pub(crate) fn missing_database_is_reported(_: &Run, kind: Kind) {
     );
 }
 
-const UNREADABLE: &[&str] = &[
-    "postgres://u:p%zzwsecret@127.0.0.1/x",
-    "postgresql://u:my%00secret@127.0.0.1/x",
-    "postgres://u:my/secret@127.0.0.1/x",
-    "postgres://u:secret@127.0.0.1:port/x",
-    "postgres://u:secret@[]/x",
-    "postgres://127.0.0.1/x?password=secret&nonsense=1",
-    "postgres://127.0.0.1/x?password=my&secret",
-    "mysql://u:my%00secret@127.0.0.1/x",
-    "mysql://u:my/secret@127.0.0.1/x",
-    "mysql://u:my#secret@127.0.0.1/x",
-    "mysql://u:my?secret@127.0.0.1/x",
-    "mysql://u:secret@127.0.0.1:port/x",
-    "mysql://u:secret@[::1/x",
-    "mysql:secret@127.0.0.1/x",
-];
+const UNREADABLE: &str = "\
+    postgres://u:p%zzwsecret@127.0.0.1/x postgresql://u:my%00secret@127.0.0.1/x \
+    postgres://u:my/secret@127.0.0.1/x postgres://u:secret@127.0.0.1:port/x postgres://u:secret@[]/x \
+    postgres://127.0.0.1/x?password=secret&nonsense=1 postgres://127.0.0.1/x?password=my&secret \
+    mysql://u:my%00secret@127.0.0.1/x mysql://u:my/secret@127.0.0.1/x mysql://u:my#secret@127.0.0.1/x \
+    mysql://u:my?secret@127.0.0.1/x mysql://u:secret@127.0.0.1:port/x mysql://u:secret@[::1/x \
+    mysql:secret@127.0.0.1/x";
 
 /// The library that parses these splits them at another character than the user meant.
-const AMBIGUOUS: &[&str] = &[
-    "postgres://u:my@secret@127.0.0.1:1/x",
-    "postgres://u:12/secret@127.0.0.1:1/x",
-    "postgres://u:my?secret@127.0.0.1:1/x",
-    "postgres://u:my#secret@127.0.0.1:1/x",
-    "mysql://u:p%zzwsecret@127.0.0.1:1/x",
-    "mysql://u:my@secret@127.0.0.1:1/x",
-    "mysql://u:12/secret@127.0.0.1:1/x",
-    "mysql://u:12?secret@127.0.0.1:1/x",
-    "mysql://u:12#secret@127.0.0.1:1/x",
-];
+const AMBIGUOUS: &str = "\
+    postgres://u:my@secret@127.0.0.1:1/x postgres://u:12/secret@127.0.0.1:1/x \
+    postgres://u:my?secret@127.0.0.1:1/x postgres://u:my#secret@127.0.0.1:1/x \
+    mysql://u:p%zzwsecret@127.0.0.1:1/x mysql://u:my@secret@127.0.0.1:1/x mysql://u:12/secret@127.0.0.1:1/x \
+    mysql://u:12?secret@127.0.0.1:1/x mysql://u:12#secret@127.0.0.1:1/x";
 
 pub(crate) fn unreadable_url_is_rejected_and_not_repeated(_: &Run) {
     thread::scope(|scope| {
-        for url in UNREADABLE.iter().chain(AMBIGUOUS) {
+        for url in UNREADABLE.split(' ').chain(AMBIGUOUS.split(' ')) {
             scope.spawn(move || {
                 let (has_started, text) = output(url, "warn");
                 for secret in ["secret", "u:", "zz"] {
                     assert!(!text.contains(secret), "{url}: {text}");
                 }
-                if UNREADABLE.contains(url) {
+                if UNREADABLE.split(' ').any(|each| each == url) {
                     let is_reported = text.lines().count() == 1 && text.contains("percent-encoded");
                     assert!(!has_started && is_reported, "{url}: {text}");
                 }

@@ -38,34 +38,14 @@ fn special_characters_are_searched_literally() {
 }
 
 /// Names that differ in case, diacritics and other ways.
-const SIMILAR: [&str; 22] = [
-    "KATERINA",
-    "Kate\u{159}ina",
-    "Kater\u{30c}ina 2",
-    "katarina",
-    "..\u{301}",
-    "\u{212a}\u{c4}T\u{20dd}",
-    "\u{3a3}\u{3c5}\u{3c2}",
-    "\u{3c3}\u{3a5}\u{3a3}",
-    "Stra\u{df}e",
-    "STRASSE",
-    "STRA\u{1e9e}E",
-    "\u{130}stanbul",
-    "Istanbul",
-    "\u{131}stanbul",
-    "\u{1c5}",
-    "\u{1c6}",
-    "\u{d55c}",
-    "\u{1112}",
-    "\u{30ac}",
-    "\u{30ab}",
-    "\u{13a0}(.[*",
-    "\u{ab70}(.[*",
-];
+const SIMILAR: &str = "KATERINA|Kate\u{159}ina|Kater\u{30c}ina 2|katarina|..\u{301}|\u{212a}\u{c4}T\u{20dd}|\u{3a3}\u{3c5}\u{3c2}|\u{3c3}\u{3a5}\u{3a3}|\
+    Stra\u{df}e|STRASSE|STRA\u{1e9e}E|\u{130}stanbul|Istanbul|\u{131}stanbul|\u{1c5}|\u{1c6}|\
+    \u{d55c}|\u{1112}|\u{30ac}|\u{30ab}|\u{13a0}(.[*|\u{ab70}(.[*";
 
 #[test]
 fn case_and_diacritics_are_ignored() {
-    let visit = Visit::of(&SIMILAR);
+    let names: Vec<_> = SIMILAR.split('|').collect();
+    let visit = Visit::of(&names);
     visit.allow_downloads();
     visit.play(
         "type /kateri -> names KATERINA, Kater\u{30c}ina 2, Kate\u{159}ina -> see #count: 3 robots
@@ -79,12 +59,13 @@ fn case_and_diacritics_are_ignored() {
         "const done = arguments[0], names = {};
          import('./page/view.js').then(({{ contains }}) =>
              done(names.map((name) => names.filter((text) => contains(name, text)))))",
-        json!(SIMILAR)
+        json!(names)
     );
-    let contained = SIMILAR.map(|name| {
-        let mut texts = SIMILAR.to_vec();
+    let contained = names.iter().map(|name| {
+        let mut texts = names.clone();
         texts.retain(|text| fold(name).contains(&*fold(text)));
         texts
     });
+    let contained: Vec<_> = contained.collect();
     assert_eq!(visit.browser.run_async(&script), json!(contained));
 }

@@ -22,16 +22,9 @@ fn tokens() -> String {
 }
 
 fn with_token(server: &Server, method: &str, token: &str) -> u16 {
-    let credentials = format!("Bearer {token}");
-    let headers = [("Authorization", credentials.as_str())];
-    send(
-        &server.client(),
-        method,
-        "/api/robots",
-        &headers,
-        &draft("R2-D2"),
-    )
-    .status
+    let headers = [("Authorization", &*format!("Bearer {token}"))];
+    let (client, body) = (server.client(), draft("R2-D2"));
+    send(&client, method, "/api/robots", &headers, &body).status
 }
 
 #[test]
@@ -39,12 +32,12 @@ fn network_access_requires_a_setting() {
     let folder = tempfile::tempdir().unwrap();
     for address in ["0.0.0.0", "::"] {
         let error = output_of_failure(&fail(folder.path(), &[("ROCKET_ADDRESS", address)]));
-        for words in [
-            address,
+        let remedies = [
             "robot-cli token new",
             "ROCKET_API_TOKENS",
             "ROCKET_ALLOW_ANONYMOUS",
-        ] {
+        ];
+        for words in remedies.into_iter().chain([address]) {
             assert!(error.contains(words), "{error}");
         }
         assert!(!folder.path().join("robots.db").exists());
@@ -104,13 +97,8 @@ fn allowed_origins_may_write() {
         (&[("ROCKET_ALLOWED_ORIGINS", origins)], 201, Some(page)),
     ] {
         let server = Server::with(settings);
-        let answer = send(
-            &server.client(),
-            "POST",
-            "/api/robots",
-            &headers,
-            &draft("R2-D2"),
-        );
+        let (client, body) = (server.client(), draft("R2-D2"));
+        let answer = send(&client, "POST", "/api/robots", &headers, &body);
         assert_eq!(answer.status, status);
         assert_eq!(answer.header("access-control-allow-origin"), allowed);
     }

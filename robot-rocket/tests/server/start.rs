@@ -59,27 +59,20 @@ fn address_that_cannot_be_bound_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap();
+    let (port, taken) = (taken.port().to_string(), taken.to_string());
+    let (metrics, foreign) = ("ROCKET_METRICS_ADDRESS", "192.0.2.1:9100");
+    let other = "choose another ROCKET_METRICS_ADDRESS of this machine";
     for (setting, value, address, remedy) in [
+        ("ROCKET_PORT", &*port, &*taken, "choose another ROCKET_PORT"),
         (
-            "ROCKET_PORT",
-            taken.port().to_string(),
-            taken.to_string(),
-            "choose another ROCKET_PORT",
-        ),
-        (
-            "ROCKET_METRICS_ADDRESS",
-            taken.to_string(),
-            taken.to_string(),
+            metrics,
+            &taken,
+            &taken,
             "stop the program that uses this port",
         ),
-        (
-            "ROCKET_METRICS_ADDRESS",
-            "192.0.2.1:9100".to_owned(),
-            "192.0.2.1:9100".to_owned(),
-            "choose another ROCKET_METRICS_ADDRESS of this machine",
-        ),
+        (metrics, foreign, foreign, other),
     ] {
-        let error = output_of_failure(&fail(folder.path(), &[(setting, &value)]));
+        let error = output_of_failure(&fail(folder.path(), &[(setting, value)]));
         for words in [&*format!("cannot listen on {address}: "), remedy] {
             assert!(error.contains(words), "{error}");
         }
@@ -102,16 +95,16 @@ fn help_is_printed_and_unknown_arguments_are_rejected() {
         (
             "--help",
             0,
-            &["ROCKET_PORT", "DATABASE_URL", "ROCKET_STATIC_DIR", "curl"][..],
+            "ROCKET_PORT|DATABASE_URL|ROCKET_STATIC_DIR|curl",
         ),
-        ("--version", 0, &[&version]),
-        ("--port=9000", 2, &["--port"]),
+        ("--version", 0, &version),
+        ("--port=9000", 2, "--port"),
     ] {
         let output = command(folder.path(), &[]).arg(argument).output().unwrap();
         assert_eq!(output.status.code(), Some(status), "{argument}");
         let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         assert!(
-            words.iter().all(|word| text.contains(word)),
+            words.split('|').all(|word| text.contains(word)),
             "{argument}: {text}"
         );
     }

@@ -47,7 +47,7 @@ impl Served {
             }),
         );
         let thread = thread::spawn(|| rocket::execute(serve(rocket, options)));
-        let (address, shutdown) = launched.recv_timeout(Duration::from_secs(30)).unwrap();
+        let (address, shutdown) = launched.recv().unwrap();
         Self {
             address,
             shutdown,
@@ -57,8 +57,9 @@ impl Served {
 
     pub(crate) fn connect(&self) -> Connection {
         let stream = TcpStream::connect(self.address).unwrap();
-        let timeout = Duration::from_secs(30);
-        stream.set_read_timeout(Some(timeout)).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         Connection(BufReader::new(stream))
     }
 

@@ -42,26 +42,26 @@ fn committed_changes_of_another_program_are_visible() {
     let catalogue = database.open();
     let ids = add_and_read(&catalogue, &[1, 2, 3]);
     for (statements, expected) in [
-        (
-            "UPDATE robots SET year = 10 WHERE year = 1",
-            [Some(10), Some(2), Some(3)],
-        ),
-        (
-            "DELETE FROM robots WHERE year = 2",
-            [Some(10), None, Some(3)],
-        ),
+        ("UPDATE robots SET year = 10 WHERE year = 1", "10 2 3"),
+        ("DELETE FROM robots WHERE year = 2", "10 - 3"),
         (
             "BEGIN; UPDATE robots SET year = 30 WHERE year = 3; ROLLBACK",
-            [Some(10), None, Some(3)],
+            "10 - 3",
         ),
         // The log is truncated, and then as long as before.
         (
             "PRAGMA wal_checkpoint(TRUNCATE); UPDATE robots SET year = 31 WHERE year = 3",
-            [Some(10), None, Some(31)],
+            "10 - 31",
         ),
     ] {
         database.execute(statements);
-        assert_eq!(years_of(&catalogue, &ids), expected, "{statements}");
+        let years = years_of(&catalogue, &ids).into_iter();
+        let years = years.map(|year| year.map_or("-".to_owned(), |year| year.to_string()));
+        assert_eq!(
+            years.collect::<Vec<_>>().join(" "),
+            expected,
+            "{statements}"
+        );
     }
     catalogue.replace(ids[2], droid("own change", 40)).unwrap();
     assert_eq!(years_of(&catalogue, &ids), [Some(10), None, Some(40)]);
@@ -131,11 +131,5 @@ fn closing_a_catalogue_keeps_the_locks_of_another() {
     add_and_read(&another, &[2]);
     drop(another);
     assert_eq!(locks(), before);
-    assert_eq!(
-        catalogue
-            .find("of 1")
-            .unwrap()
-            .and_then(|robot| robot.year()),
-        Some(1)
-    );
+    assert_eq!(catalogue.find("of 1").unwrap().unwrap().year(), Some(1));
 }
