@@ -300,15 +300,11 @@ impl Columns {
     /// Fails if a choice is for a column that the file does not have.
     pub(super) fn check_choices(&self, headings: &[&str]) -> Result<(), String> {
         let headings: Vec<_> = headings.iter().map(|heading| heading.trim()).collect();
-        let known: HashSet<_> = headings.iter().map(|heading| normalized(heading)).collect();
-        let is_number = |name: &str| {
-            let number = name
-                .strip_prefix('#')
-                .and_then(|number| number.parse().ok());
-            number.is_some_and(|number: usize| (1..=headings.len()).contains(&number))
-        };
+        let numbers = (1..=headings.len()).map(|number| format!("#{number}"));
+        let known = headings.iter().map(|heading| normalized(heading));
+        let known: HashSet<_> = known.chain(numbers).collect();
         let mut chosen = self.chosen.iter().map(|(heading, _)| heading);
-        match chosen.find(|heading| !known.contains(&normalized(heading)) && !is_number(heading)) {
+        match chosen.find(|heading| !known.contains(&normalized(heading))) {
             Some(heading) => Err(format!(
                 "The file has no column '{}', but {}",
                 excerpt(heading),

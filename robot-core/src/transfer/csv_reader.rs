@@ -73,9 +73,7 @@ impl CsvReader {
             ends: vec![0; COLUMN_LIMIT],
         }
     }
-}
 
-impl CsvReader {
     /// Reads the header, if it was not read yet, and finds the fields of its columns.
     pub(super) fn open<R: Read>(
         &mut self,

@@ -81,15 +81,15 @@ pub(super) struct Evidence {
     /// The number of records that have a value.
     pub(super) values: u64,
     /// What the values are not, in the order in which that was found, and the value that excludes it.
-    excluded: Vec<(Guess, Sample)>,
-    first: Option<Sample>,
+    excluded: Vec<(Guess, String)>,
+    first: Option<String>,
     /// The texts that may mean no value, and the first value of such a text.
-    pub(super) nulls: Vec<(&'static str, Sample)>,
+    pub(super) nulls: Vec<(&'static str, String)>,
     numbers: Numbers,
     /// Whether each number has three digits after its point, which may separate thousands.
     pub(super) may_be_thousands: bool,
     /// The first value that is no integer.
-    pub(super) not_integer: Option<Sample>,
+    pub(super) not_integer: Option<String>,
     /// The maximum number of characters.
     pub(super) length: usize,
     /// The least integer.
@@ -101,18 +101,8 @@ pub(super) struct Evidence {
     /// The first value that occurs again, if that is looked for.
     pub(super) repeated: Option<String>,
     /// The first value that differs from an earlier one by blanks at its ends only.
-    pub(super) blank_twin: Option<Sample>,
+    pub(super) blank_twin: Option<String>,
     texts: Option<Box<(Names, Names)>>,
-}
-
-/// A value, and where it is.
-#[derive(Debug, Clone)]
-pub(super) struct Sample(Position, String);
-
-impl std::fmt::Display for Sample {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "'{}' ({})", self.1, self.0)
-    }
 }
 
 impl Evidence {
@@ -284,32 +274,26 @@ impl Evidence {
 
     /// Why the values are of a kind: the value that decided.
     pub(super) fn reason(&self, guess: Guess) -> String {
-        let other = |is_other: &dyn Fn(Guess) -> bool| {
+        let first = self.first.clone().unwrap_or_default();
+        let decider = |is_other: &dyn Fn(Guess) -> bool| {
             let mut excluded = self.excluded.iter().rev();
-            excluded
-                .find(|(guess, _)| is_other(*guess))
-                .map(|(_, sample)| sample)
+            let found = excluded.find(|(guess, _)| is_other(*guess));
+            found.map(|(_, sample)| sample.as_str())
         };
         let is_ambiguous = Format::NAMED
             .iter()
             .any(|format| self.orders(format).count() > 1);
-        let first = self
-            .first
-            .as_ref()
-            .map_or_else(String::new, Sample::to_string);
         match guess {
             _ if self.values == 0 => "no record has a value".to_owned(),
             Guess::Text if is_ambiguous => format!(
                 "a text, because the day or the month may come first in {first}: add --dates dmy or --dates mdy"
             ),
             Guess::Text => {
-                let decider = other(&|guess| !guess.is_text()).or_else(|| other(&|_| true));
-                let decider = decider.map_or(first, Sample::to_string);
-                format!("a text because of {decider}")
+                let value = decider(&|guess| !guess.is_text()).or_else(|| decider(&|_| true));
+                format!("a text because of {}", value.unwrap_or(&first))
             }
             Guess::Number | Guess::DecimalComma => {
-                let decider = other(&|guess| guess == Guess::Integer);
-                let decider = decider.map_or(first, Sample::to_string);
+                let value = decider(&|guess| guess == Guess::Integer).unwrap_or(&first);
                 let comma = if guess == Guess::DecimalComma {
                     " with a decimal comma"
                 } else {
@@ -320,15 +304,16 @@ impl Evidence {
                 } else {
                     ""
                 };
-                format!("a number{comma} because of {decider}{warning}")
+                format!("a number{comma} because of {value}{warning}")
             }
             _ => format!("each value is one, such as {first}"),
         }
     }
 }
 
-fn sample(position: Position, text: &str) -> Sample {
-    Sample(position, excerpt(text).into_owned())
+/// A value, and where it is.
+fn sample(position: Position, text: &str) -> String {
+    format!("'{}' ({position})", excerpt(text))
 }
 
 /// The different numbers of a column, by their values and by their texts, and the forms that all texts have. Two texts of

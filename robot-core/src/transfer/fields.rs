@@ -160,7 +160,7 @@ impl<'a> Fields<'a> {
             })
         };
         match self.columns.kind_without(is_known) {
-            Some(name) => Err(ProposalError::Kind(format!(
+            Some(name) => Err(ProposalError::Columns(format!(
                 "a kind is given for '{name}', which is no column that becomes a new field"
             ))),
             None => Ok(()),
@@ -204,7 +204,9 @@ impl<'a> Fields<'a> {
     fn add_unknown(&mut self, column: &Evidence) -> Result<(), ProposalError> {
         let name = column.new_name().unwrap_or_default();
         if self.draft.has(&name) && matches!(column.meaning, Meaning::New(_)) {
-            return Err(ProposalError::Repeated(name));
+            return Err(ProposalError::Columns(format!(
+                "several columns stand for '{name}'; map one of them, and leave out the others"
+            )));
         }
         self.reasons[column.index()] = self.add(column, &name)?;
         Ok(())

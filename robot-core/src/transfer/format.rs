@@ -2,9 +2,6 @@
 
 use std::{fmt, path::Path};
 
-/// The media type of a workbook.
-const XLSX: &str = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
-
 /// A file format for robots.
 ///
 /// ```
@@ -81,7 +78,7 @@ impl Format {
             Self::Csv => "text/csv; charset=utf-8; header=present",
             Self::Json => "application/json",
             Self::Ndjson => "application/x-ndjson",
-            Self::Xlsx => XLSX,
+            Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         }
     }
 
@@ -97,13 +94,10 @@ impl Format {
     pub fn of_media_type(content_type: &str) -> Option<Self> {
         let (kind, _) = content_type.split_once(';').unwrap_or((content_type, ""));
         match kind.trim().to_ascii_lowercase().as_str() {
-            "text/csv" => Some(Self::Csv),
-            "application/json" => Some(Self::Json),
-            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
-                Some(Self::Ndjson)
-            }
-            XLSX => Some(Self::Xlsx),
-            _ => None,
+            "application/ndjson" | "application/jsonl" => Some(Self::Ndjson),
+            kind => Self::ALL
+                .into_iter()
+                .find(|format| format.media_type().split(';').next() == Some(kind)),
         }
     }
 }

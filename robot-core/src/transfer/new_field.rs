@@ -28,15 +28,9 @@ pub enum ProposalError {
          them out to add robots"
     )]
     Exported,
-    /// A field is mapped twice.
-    #[error("several columns stand for '{0}'; map one of them, and leave out the others")]
-    Repeated(String),
-    /// Two columns stand for the same field.
+    /// Several columns stand for the same field, or a kind does not exist or is for no column.
     #[error("{0}")]
-    Twice(String),
-    /// A kind that does not exist, or is for no column.
-    #[error("{0}")]
-    Kind(String),
+    Columns(String),
     /// A field cannot be defined.
     #[error(transparent)]
     Definition(#[from] DefinitionError),
@@ -134,7 +128,7 @@ fn kind_of(kind: &str, column: &Evidence) -> Result<Guess, ProposalError> {
             None => {
                 let kinds = Columns::kinds("and");
                 let message = format!("'{kind}' is not a kind; the kinds are {kinds}");
-                return Err(ProposalError::Kind(message));
+                return Err(ProposalError::Columns(message));
             }
         },
     })

@@ -150,27 +150,25 @@ impl Plan {
         let mut survey = Survey::new(open()?, &columns)?;
         survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         survey.finds_choices = options.finds_choices;
+        let unfit = |error, columns: &Columns, reasons: &[String]| {
+            let columns = survey.listed(columns, reasons);
+            PlanError::Unfit { error, columns }
+        };
         if let Some(message) = &survey.repeated {
             let reason = |column: &Evidence| match column.meaning {
                 Meaning::Unknown | Meaning::New(_) => "not planned yet".to_owned(),
                 Meaning::Field(_) | Meaning::LeftOut => String::new(),
             };
             let reasons: Vec<_> = survey.columns.iter().map(reason).collect();
-            return Err(PlanError::Unfit {
-                error: ProposalError::Twice(message.clone()),
-                columns: survey.listed(&columns, &reasons),
-            });
+            let error = ProposalError::Columns(message.clone());
+            return Err(unfit(error, &columns, &reasons));
         }
         let mut fields = Fields::present(&survey, columns);
         let mut definition = Arc::clone(&present);
         if options.defines {
-            match fields.define() {
-                Ok(defined) => definition = Arc::new(defined),
-                Err(error) => {
-                    let columns = survey.listed(&fields.columns, &fields.reasons);
-                    return Err(PlanError::Unfit { error, columns });
-                }
-            }
+            let defined = fields.define();
+            let unfit = |error| unfit(error, &fields.columns, &fields.reasons);
+            definition = Arc::new(defined.map_err(unfit)?);
         }
         let Fields {
             columns,

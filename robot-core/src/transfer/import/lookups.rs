@@ -89,11 +89,10 @@ impl<C: Catalogue, I> Import<C, I> {
         if self.last.is_none() && self.options.is_dry_run {
             return Ok(Vec::new());
         }
-        let is_unique = |field: Field| {
-            let field = self.definition.field(field.name());
-            field.is_some_and(Field::is_unique)
+        let value = |field: Field| {
+            let planned = self.definition.field(field.name())?;
+            value(field).filter(|_| planned.is_unique())
         };
-        let value = |field| value(field).filter(|_| is_unique(field));
         self.catalogue
             .taken(&self.stored, value, robot.map(Robot::id))
     }
