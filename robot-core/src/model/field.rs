@@ -111,6 +111,7 @@ pub(super) struct Properties {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
     pub(super) description: &'static str,
+    /// A value, as text.
     pub(super) example: &'static str,
     pub(super) member: Member,
     pub(super) kind: Kind,
@@ -229,15 +230,6 @@ impl Field {
     /// The names of the conditions for a range of values; empty if there are none.
     pub(crate) const fn range_names(self) -> [&'static str; 2] {
         [self.0.from_name, self.0.to_name]
-    }
-
-    pub(super) const fn description(self) -> &'static str {
-        self.0.description
-    }
-
-    /// A value, as text.
-    pub(super) const fn example(self) -> &'static str {
-        self.0.example
     }
 
     pub(crate) const fn member(self) -> Member {

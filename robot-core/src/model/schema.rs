@@ -16,10 +16,10 @@ impl Field {
             _ => json!({ "type": self.kind().json_type() }),
         };
         schema["title"] = self.title().into();
-        if !self.description().is_empty() {
-            schema["description"] = self.description().into();
+        if !self.0.description.is_empty() {
+            schema["description"] = self.0.description.into();
         }
-        let example = self.parse_value(self.example()).ok();
+        let example = self.parse_value(self.0.example).ok();
         if let Some(example) = example.filter(|example| self.check(example).is_empty()) {
             schema["examples"] = json!([example]);
         }

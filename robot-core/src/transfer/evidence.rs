@@ -28,13 +28,9 @@ impl Guess {
         let formats = Format::NAMED.iter().flat_map(move |format| {
             [None, Some(first), Some(second)].map(|order| Self::Format(format, order))
         });
-        let others = [
-            Self::Integer,
-            Self::Number,
-            Self::DecimalComma,
-            Self::Boolean,
-        ];
-        others.into_iter().chain(formats).chain([Self::Text])
+        let numbers = [Self::Integer, Self::Number, Self::DecimalComma].into_iter();
+        let others = numbers.chain([Self::Boolean]);
+        others.chain(formats).chain([Self::Text])
     }
 
     /// Whether values are texts that are read as they are.

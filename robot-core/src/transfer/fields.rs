@@ -50,7 +50,9 @@ impl<'a> Fields<'a> {
         };
         for column in &survey.columns {
             if let Some(field) = column.meaning.field() {
-                fields.read(column, field);
+                let guess = column.guess(survey.has_commas, fields.columns.reading.dates);
+                let is_text = field.kind().is_text() && !field.kind().is_time();
+                fields.set_reading(column, guess, !is_text);
             } else if column.meaning == Meaning::Unknown && column.heading.starts_with('#') {
                 if column.values == 0 {
                     fields.leave_out(column, "left out: no record has a value");
@@ -105,10 +107,9 @@ impl<'a> Fields<'a> {
             }
         }
         // The present definition fits even if there is no room for new fields.
-        if self.changes.is_empty() {
-            Ok(Definition::clone(&present))
-        } else {
-            Ok(self.draft.build()?)
+        match self.changes[..] {
+            [] => Ok(Definition::clone(&present)),
+            _ => Ok(self.draft.build()?),
         }
     }
 
@@ -179,14 +180,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Sets how a column is read for a field that exists.
-    fn read(&mut self, column: &Evidence, field: Field) {
-        let guess = column.guess(self.survey.has_commas, self.columns.reading.dates);
-        let kind = field.kind();
-        let is_text = kind.is_text() && !kind.is_time();
-        self.set_reading(column, guess, !is_text);
-    }
-
+    /// Sets how a column is read.
     fn set_reading(&mut self, column: &Evidence, guess: Option<Guess>, has_nulls: bool) {
         let mut reading = self.columns.reading.clone();
         if has_nulls {

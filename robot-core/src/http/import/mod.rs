@@ -235,7 +235,7 @@ impl Report {
             error @ ImportError::Present => Failure::malformed(error.to_string()),
             error @ ImportError::TooMany => Failure::TooMany(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
-                Failure::Malformed(vec![message.into()])
+                Failure::malformed(message)
             }
             ImportError::Unreadable(ReadError::Input { cause, .. }) => {
                 let body_error = cause.get_ref().and_then(|cause| cause.downcast_ref());

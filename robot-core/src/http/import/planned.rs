@@ -147,7 +147,7 @@ impl Report {
     fn unplanned(&self, error: PlanError) -> Failure {
         match error {
             PlanError::Unreadable(ReadError::Malformed { position, message }) => {
-                Failure::Malformed(vec![format!("{position}: {message}").into()])
+                Failure::malformed(format!("{position}: {message}"))
             }
             PlanError::Unreadable(error) => self.failure(error.into()),
             PlanError::Store(error) => self.failure(error.into()),

@@ -74,7 +74,7 @@ impl Query {
             plan,
             options,
         };
-        let columns = choose(columns, arguments, &known, plan.defines)?;
+        columns = choose(columns, arguments, &known, plan.defines)?;
         let is_strict = call.context.is_strict;
         let leaves_out_ids = match (matched, plan.on_conflict) {
             _ if plan.defines => false,
@@ -83,12 +83,13 @@ impl Query {
             (None, OnConflict::Replace) => false,
             (None, OnConflict::Fail | OnConflict::Skip) => !is_strict,
         };
-        let columns = if leaves_out_ids {
-            columns.ignore_ids()
-        } else {
-            columns
-        };
-        Ok((read, if is_strict { columns.strict() } else { columns }))
+        if leaves_out_ids {
+            columns = columns.ignore_ids();
+        }
+        if is_strict {
+            columns = columns.strict();
+        }
+        Ok((read, columns))
     }
 }
 

@@ -93,49 +93,6 @@ where
     }
 }
 
-impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
-    /// A dry run as if the catalogue had a definition, which is not measured.
-    pub(super) fn dry_run(
-        catalogue: C,
-        records: I,
-        options: ImportOptions,
-        definition: &Arc<Definition>,
-    ) -> Self {
-        let options = ImportOptions {
-            keeps_going: true,
-            is_dry_run: true,
-            ..options
-        };
-        let import = import(catalogue, records, options);
-        let known = |field| Known {
-            field,
-            records: 0,
-            robots: 0,
-        };
-        Self {
-            definition: Arc::clone(definition),
-            is_planned: true,
-            known: import.stored.unique().map(known).collect(),
-            metrics: None,
-            ..import
-        }
-    }
-
-    /// A dry run that also collects the changes.
-    pub(super) fn plan(catalogue: C, records: I, options: ImportOptions) -> Self {
-        let definition = catalogue.definition();
-        Self {
-            changes: Some(Vec::new()),
-            ..Self::dry_run(catalogue, records, options, &definition)
-        }
-    }
-
-    /// The changes of a [`plan`](Self::plan).
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes.unwrap_or_default()
-    }
-}
-
 /// The outcomes of an [`import()`], in the order of the records.
 ///
 /// ```
@@ -185,6 +142,47 @@ pub struct Import<C, I> {
 }
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
+    /// A dry run as if the catalogue had a definition, which is not measured.
+    pub(super) fn dry_run(
+        catalogue: C,
+        records: I,
+        options: ImportOptions,
+        definition: &Arc<Definition>,
+    ) -> Self {
+        let options = ImportOptions {
+            keeps_going: true,
+            is_dry_run: true,
+            ..options
+        };
+        let import = import(catalogue, records, options);
+        let known = |field| Known {
+            field,
+            records: 0,
+            robots: 0,
+        };
+        Self {
+            definition: Arc::clone(definition),
+            is_planned: true,
+            known: import.stored.unique().map(known).collect(),
+            metrics: None,
+            ..import
+        }
+    }
+
+    /// A dry run that also collects the changes.
+    pub(super) fn plan(catalogue: C, records: I, options: ImportOptions) -> Self {
+        let definition = catalogue.definition();
+        Self {
+            changes: Some(Vec::new()),
+            ..Self::dry_run(catalogue, records, options, &definition)
+        }
+    }
+
+    /// The changes of a [`plan`](Self::plan).
+    pub(super) fn into_changes(self) -> Vec<Change> {
+        self.changes.unwrap_or_default()
+    }
+
     /// The number of records that were not tried because an earlier one ended the import, to be
     /// called after the last outcome. Reads the rest of the records to count them; `None` if they
     /// cannot be read to their end.
