@@ -9,7 +9,7 @@ use crate::{
         Redefinition, Restoration, Result,
     },
     memory::MemoryCatalogue,
-    model::{Definition, Field, Robot, RobotId},
+    model::{Definition, Field, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// What is replaced, and by what.
@@ -18,6 +18,9 @@ pub(super) enum Fault {
     None,
     /// Executes a change.
     Change(fn(&MemoryCatalogue, Change) -> Result<Receipt>),
+    Insert(fn(&MemoryCatalogue, ValidDraft) -> Result<Receipt>),
+    /// Executes an update without an expected revision.
+    Update(fn(&MemoryCatalogue, RobotId, ValidChanges) -> Result<Receipt>),
     /// A change starts when its result is awaited.
     LateChange,
     ApplyAll(fn(&MemoryCatalogue, Vec<Change>) -> Result<Vec<Receipt>>),
@@ -68,13 +71,19 @@ impl FaultyStore {
 
 impl Catalogue for FaultyStore {
     fn start(&self, change: Change) -> Pending<Result<Receipt>> {
-        match self.fault {
-            Fault::Change(apply) => Pending::ready(apply(&self.store, change)),
-            Fault::LateChange => {
+        match (self.fault, change) {
+            (Fault::Change(apply), change) => Pending::ready(apply(&self.store, change)),
+            (Fault::Insert(insert), Change::Insert(draft)) => {
+                Pending::ready(insert(&self.store, draft))
+            }
+            (Fault::Update(update), Change::Update(id, None, changes)) => {
+                Pending::ready(update(&self.store, id, changes))
+            }
+            (Fault::LateChange, change) => {
                 let store = Arc::clone(&self.store);
                 Pending::awaited(async move { store.apply(change) })
             }
-            _ => self.store.start(change),
+            (_, change) => self.store.start(change),
         }
     }
 
