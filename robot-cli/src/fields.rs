@@ -14,10 +14,10 @@ use crate::failure::Failure;
 /// Values of a robot.
 #[derive(Debug, Args)]
 pub(crate) struct Values {
-    #[arg(long = "type", help = help_of(Field::TYPE), value_name = "TYPE")]
+    #[arg(long = "type", help = help_of(&Field::TYPE), value_name = "TYPE")]
     kind: Option<String>,
 
-    #[arg(long, help = help_of(Field::YEAR), allow_negative_numbers = true)]
+    #[arg(long, help = help_of(&Field::YEAR), allow_negative_numbers = true)]
     year: Option<String>,
 
     /// A value of another field, see 'robot-cli fields'; repeat it for several
@@ -26,7 +26,7 @@ pub(crate) struct Values {
 }
 
 /// What a value must be, as the help of an argument.
-pub(crate) fn help_of(field: Field) -> String {
+pub(crate) fn help_of(field: &Field) -> String {
     format!("The {field}: {}", field.limits())
 }
 
@@ -48,14 +48,14 @@ impl Values {
         let (mut draft, mut removed) = (Draft::default(), Vec::new());
         let mut set = |name: &str, text: &str| {
             let field = settable(name, definition)?;
-            if draft.value(field).is_some() || removed.contains(&field) {
+            if draft.value(&field).is_some() || removed.contains(&field) {
                 return Err(format!("{field} is given twice; give it once"));
             }
             // An empty text is no value, which the rules of texts decide.
             if text.is_empty() && !field.kind().is_text() {
                 removed.push(field);
             } else {
-                draft.set(field, field.parse_value(text)?);
+                draft.set(&field, field.parse_value(text)?);
             }
             Ok(())
         };
@@ -71,9 +71,11 @@ impl Values {
         }
         for name in unset {
             let field = settable(name, definition).and_then(|field| {
-                let is_given = draft.value(field).is_some() || removed.contains(&field);
-                let twice = || format!("{field} is given twice; give it once");
-                (!is_given).then_some(field).ok_or_else(twice)
+                let is_given = draft.value(&field).is_some() || removed.contains(&field);
+                if is_given {
+                    return Err(format!("{field} is given twice; give it once"));
+                }
+                Ok(field)
             });
             removed.push(field.map_err(|message| invalid("unset", name, message))?);
         }
@@ -87,15 +89,15 @@ pub(crate) fn settable(name: &str, definition: &Definition) -> Result<Field, Str
 }
 
 /// The item with this name, or a message with the names of all.
-pub(crate) fn find<T: Copy>(
+pub(crate) fn find<T: Clone>(
     name: &str,
     what: &str,
     items: &[T],
-    name_of: impl Fn(T) -> &'static str,
+    name_of: impl Fn(&T) -> &str,
 ) -> Result<T, String> {
-    let found = items.iter().copied().find(|item| name_of(*item) == name);
-    found.ok_or_else(|| {
-        let names: Vec<_> = items.iter().map(|item| name_of(*item)).collect();
+    let found = items.iter().find(|item| name_of(item) == name);
+    found.cloned().ok_or_else(|| {
+        let names: Vec<_> = items.iter().map(&name_of).collect();
         let (all, hint) = (names.join(", "), did_you_mean(name, names));
         format!("'{name}' is none of the {what} {all}{hint}")
     })

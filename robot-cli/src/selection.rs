@@ -22,7 +22,7 @@ const HEADING: &str = "Selection";
 fn help_of(condition: &str) -> String {
     let mut conditions = Definition::built_in().conditions();
     let condition = conditions.find(|one| one.name() == condition);
-    condition.map_or_else(String::new, Condition::description)
+    condition.map_or_else(String::new, |condition| condition.description())
 }
 
 /// The robots of a filter that meet a condition, too.
@@ -30,7 +30,7 @@ fn and(filter: Filter, name: &str, text: &str, definition: &Definition) -> Resul
     let known: Vec<_> = definition.conditions().collect();
     let condition = find(name, "conditions", &known, Condition::name)?;
     let value = condition.parse(text)?;
-    if filter.excludes(condition) {
+    if filter.excludes(&condition) {
         return Err(format!(
             "it and another condition for {} exclude each other; give one of them",
             condition.field()

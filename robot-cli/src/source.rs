@@ -155,12 +155,12 @@ impl<'a> Source<'a> {
                 catalogue,
                 ImportOptions {
                     keeps_going,
-                    ..plan.options
+                    ..plan.options.clone()
                 },
             )
         } else {
             let options = ImportOptions {
-                key: self.key,
+                key: self.key.clone(),
                 on_conflict: self.args.on_conflict,
                 adds_equal: self.args.add_equal,
                 keeps_going: self.args.keep_going,
@@ -313,7 +313,7 @@ fn key(args: &ImportArgs, definition: &Definition) -> Result<Option<Field>, Fail
             let message = format!("the fields are {}", names.join(", "));
             Err(invalid("match", name, message))
         }
-        field => Ok(field),
+        field => Ok(field.cloned()),
     }
 }
 

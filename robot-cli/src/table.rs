@@ -65,7 +65,7 @@ impl Table {
     fn drop_columns(&mut self, screen: usize) {
         let columns = self.columns.fields.iter().zip(&self.widths);
         let ends = columns.scan(0, |end, (field, width)| {
-            *end += least_width(*field, *width) + GAP;
+            *end += least_width(field, *width) + GAP;
             Some(*end)
         });
         let fitting = ends.take_while(|end| *end <= screen + GAP).count();
@@ -80,7 +80,7 @@ impl Table {
         let total = self.widths.iter().sum::<usize>() + gaps;
         for _ in screen..total {
             let columns = self.columns.fields.iter().zip(&mut self.widths);
-            let texts = columns.filter(|(field, width)| least_width(**field, **width) < **width);
+            let texts = columns.filter(|(field, width)| least_width(field, **width) < **width);
             match texts.max_by_key(|(_, width)| **width) {
                 Some((_, width)) => *width -= 1,
                 None => break,
@@ -121,7 +121,7 @@ pub(crate) fn print_row<'a>(
 }
 
 /// The width to which a column of a width can be narrowed.
-fn least_width(field: Field, width: usize) -> usize {
+fn least_width(field: &Field, width: usize) -> usize {
     match field.kind() {
         kind @ Kind::Text { .. } if !kind.is_time() => width.min(MIN_TEXT.max(field.name().len())),
         _ => width,
@@ -151,7 +151,7 @@ const COLORS: [AnsiColor; 6] = [
 ];
 
 /// The style of a choice; none for a value of another kind.
-fn style_of(field: Field, value: &str) -> Style {
+fn style_of(field: &Field, value: &str) -> Style {
     let mut choices = field.choices().iter();
     let position = choices.position(|choice| *choice == value);
     let color = position.map(|position| COLORS[position % COLORS.len()]);
@@ -170,12 +170,12 @@ fn header(fields: &[Field]) -> Row<'static> {
 
 fn row<'a>(robot: &'a Robot, fields: &[Field]) -> Row<'a> {
     let cells = fields.iter().map(|field| {
-        let text = match robot.value_of(*field) {
+        let text = match robot.value_of(field) {
             Some(Value::Text(Cow::Borrowed(text))) => printable(text),
             Some(value) => value.to_string().into(),
             None => "".into(),
         };
-        let style = style_of(*field, &text);
+        let style = style_of(field, &text);
         (text, style)
     });
     cells.collect()

@@ -7,6 +7,8 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
+use compact_str::CompactString;
+
 use crate::{
     catalogue::{
         Catalogue, Change, Error, Page, PageRequest, Pending, Receipt, Redefinition, Restoration,
@@ -38,7 +40,7 @@ struct Robots {
     by_id: HashMap<RobotId, Arc<Robot>>,
     by_name: BTreeMap<(String, RobotId), Arc<Robot>>,
     /// The holders of the values of unique own fields.
-    by_value: HashMap<(&'static str, String), RobotId>,
+    by_value: HashMap<(CompactString, String), RobotId>,
     /// The number of the greatest id that was ever assigned or restored.
     last_id: i64,
 }
@@ -46,16 +48,16 @@ struct Robots {
 impl Robots {
     /// The unique fields whose values other robots have.
     fn taken(&self, robot: &Robot) -> Vec<Field> {
-        let is_taken = |field: &Field| {
+        let is_taken = |field: &&Field| {
             if field.member() == Member::Name {
                 let mut holders = self.named(robot.name());
                 return holders.any(|other| other.id() != robot.id());
             }
-            let value = robot.value_of(*field).map(|value| value.to_string());
-            let holder = value.and_then(|value| self.by_value.get(&(field.name(), value)));
+            let value = robot.value_of(field).map(|value| value.to_string());
+            let holder = value.and_then(|value| self.by_value.get(&(field.name().into(), value)));
             holder.is_some_and(|holder| *holder != robot.id())
         };
-        self.definition.unique().filter(is_taken).collect()
+        self.definition.unique().filter(is_taken).cloned().collect()
     }
 
     /// Adds a robot, unless its id or another unique value is taken.
@@ -181,10 +183,10 @@ impl Robots {
 fn values(
     definition: &Arc<Definition>,
     robot: &Robot,
-) -> impl Iterator<Item = (&'static str, String)> + use<> {
+) -> impl Iterator<Item = (CompactString, String)> + use<> {
     let unique = definition.unique().filter(|field| field.is_own());
     let values =
-        unique.filter_map(|field| Some((field.name(), robot.value_of(field)?.to_string())));
+        unique.filter_map(|field| Some((field.name().into(), robot.value_of(field)?.to_string())));
     values.collect::<Vec<_>>().into_iter()
 }
 

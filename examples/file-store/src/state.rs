@@ -89,11 +89,11 @@ impl State {
 
     fn check_unique(&self, robot: &Robot) -> Result<(), Violations> {
         let taken = self.definition.unique().filter(|field| {
-            let value = robot.value_of(*field);
+            let value = robot.value_of(field);
             let mut others = self.robots().filter(|other| other.id() != robot.id());
-            value.is_some() && others.any(|other| other.value_of(*field) == value)
+            value.is_some() && others.any(|other| other.value_of(field) == value)
         });
-        let taken: Vec<_> = taken.collect();
+        let taken: Vec<_> = taken.cloned().collect();
         if taken.is_empty() {
             Ok(())
         } else {

@@ -69,7 +69,7 @@ fn count(catalogue: &dyn Catalogue) -> Result<String, Error> {
     for page in Pages::new(catalogue, "") {
         for robot in page? {
             for (kind, count) in &mut counts {
-                *count += u64::from(Some(**kind) == robot.robot_type());
+                *count += u64::from(Some(&***kind) == robot.robot_type());
             }
         }
     }

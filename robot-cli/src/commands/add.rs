@@ -13,7 +13,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../help/add.txt"))]
 pub(crate) struct AddArgs {
-    #[arg(help = help_of(Field::NAME))]
+    #[arg(help = help_of(&Field::NAME))]
     name: String,
 
     #[command(flatten)]

@@ -245,7 +245,7 @@ fn change(
     let catalogue = context.open_existing()?;
     let present = catalogue.definition();
     let field = settable(name, &present).map_err(Failure::new)?;
-    if keywords.is_none() && field == Field::NAME {
+    if keywords.is_none() && field.is(&Field::NAME) {
         return Err(Failure::new(
             "Each robot needs a name, which cannot be removed.",
         ));
@@ -285,7 +285,7 @@ fn print(context: &mut Context<'_>) -> Result<(), Failure> {
             [] => field.kind().json_type(),
             _ => "enum",
         };
-        let is_searched = field.is_searched() || *field == Field::NAME;
+        let is_searched = field.is_searched() || field.is(&Field::NAME);
         vec![
             json!(field.name()),
             json!(kind),

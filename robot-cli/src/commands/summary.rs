@@ -1,7 +1,7 @@
 //! `summary`: the numbers of robots by type and decade, or by the values of a field.
 
 use clap::Args;
-use robot_core::{CatalogueExt, Field, SummaryGroup};
+use robot_core::{CatalogueExt, SummaryGroup};
 use serde_json::json;
 
 use crate::{
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), F
         }
         Some(name) => {
             let countable: Vec<_> = definition.countable().collect();
-            let field = find(name, "fields", &countable, Field::name);
+            let field = find(name, "fields", &countable, |field| field.name());
             let field = field.map_err(|message| invalid("by", name, message))?;
             let counts = catalogue.value_counts(&filter, field)?.into_iter();
             let row = |(value, count)| vec![json!(value), json!(count)];

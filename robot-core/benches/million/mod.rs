@@ -61,7 +61,7 @@ fn fill(catalogue: &dyn Catalogue, robots: usize) {
             }
             write!(name, "r{number:07}").unwrap();
             let robot_type = random.choice(Field::TYPE.choices()).unwrap();
-            let draft = Draft::new(name, *robot_type, random.i64(1920..2020));
+            let draft = Draft::new(name, &**robot_type, random.i64(1920..2020));
             ValidDraft::new(draft).unwrap().with_id(ids.next().unwrap())
         });
         let robots: Vec<Robot> = robots.collect();

@@ -109,7 +109,7 @@ impl Change {
     }
 
     /// The new value of a field.
-    pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub(crate) fn value(&self, field: &Field) -> Option<Value<'_>> {
         match self {
             Self::Insert(draft) => draft.value(field),
             Self::Update(_, _, changes) => changes.value(field),

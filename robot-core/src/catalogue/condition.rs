@@ -1,5 +1,7 @@
 //! Conditions for the values of fields, as queries and commands name them.
 
+use compact_str::{CompactString, format_compact};
+
 use crate::model::{Definition, Field, Kind, Member, ParseIdError, RobotId, Value};
 
 /// A way to compare a field, such as `year_from`.
@@ -8,11 +10,12 @@ use crate::model::{Definition, Field, Kind, Member, ParseIdError, RobotId, Value
 /// use robot_core::Definition;
 ///
 /// let conditions = Definition::built_in().conditions();
-/// let names: Vec<_> = conditions.map(|condition| condition.name()).collect();
+/// let names: Vec<_> = conditions.map(|condition| condition.name().to_owned()).collect();
 /// assert_eq!(names, ["name", "type", "year", "year_from", "year_to"]);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
+    name: CompactString,
     /// The field.
     pub(crate) field: Field,
     /// How the field is compared.
@@ -34,59 +37,66 @@ impl Definition {
     /// All conditions for fields that clients set, in the order of the fields.
     pub fn conditions(&self) -> impl Iterator<Item = Condition> + '_ {
         use Comparison::{From, Is, To};
-        let all = self.settable().iter().flat_map(|field| {
-            [Is, From, To].map(|comparison| Condition {
-                field: *field,
+        self.settable().iter().flat_map(|field| {
+            let all = [
+                (field.name().into(), Is),
+                (format_compact!("{field}_from"), From),
+                (format_compact!("{field}_to"), To),
+            ];
+            let is_known = |(_, comparison): &_| *comparison == Is || field.kind().is_ordered();
+            let known = all.into_iter().filter(is_known);
+            known.map(|(name, comparison)| Condition {
+                name,
+                field: field.clone(),
                 comparison,
             })
-        });
-        all.filter(|condition| !condition.name().is_empty())
+        })
     }
 }
 
 impl Condition {
     /// A robot has one of several ids.
     pub const ID: Self = Self {
+        name: CompactString::const_new("id"),
         field: Field::ID,
         comparison: Comparison::Is,
     };
 
     /// The name, as a parameter of queries.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        let [from, to] = self.field.range_names();
-        match self.comparison {
-            Comparison::Is => self.field.name(),
-            Comparison::From => from,
-            Comparison::To => to,
-        }
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The field.
     #[must_use]
-    pub fn field(self) -> Field {
-        self.field
+    pub fn field(&self) -> &Field {
+        &self.field
     }
 
     /// How the field is compared.
     #[must_use]
-    pub fn comparison(self) -> Comparison {
+    pub fn comparison(&self) -> Comparison {
         self.comparison
+    }
+
+    fn is_of_ids(&self) -> bool {
+        self.field.member() == Member::Id
     }
 
     /// Whether a filter may have several values, of which a robot has any.
     #[must_use]
-    pub fn is_repeatable(self) -> bool {
-        let field = self.field;
-        let is_of_values = field.is_own() || !field.choices().is_empty() || field == Field::ID;
+    pub fn is_repeatable(&self) -> bool {
+        let field = &self.field;
+        let is_of_values = field.is_own() || !field.choices().is_empty() || self.is_of_ids();
         self.comparison == Comparison::Is && is_of_values
     }
 
     /// The maximum number of values that a query may have: one, unless it is repeatable. More, and a robot is
     /// compared for longer.
-    pub(crate) fn value_limit(self) -> usize {
+    pub(crate) fn value_limit(&self) -> usize {
         match self.is_repeatable() {
-            true if self == Self::ID => 1000,
+            true if self.is_of_ids() => 1000,
             true => 100,
             false => 1,
         }
@@ -94,18 +104,18 @@ impl Condition {
 
     /// What it means, for people.
     #[must_use]
-    pub fn description(self) -> String {
-        let field = self.field;
-        let end = if field == Field::YEAR || field.kind().is_time() {
+    pub fn description(&self) -> String {
+        let field = &self.field;
+        let end = if field.member() == Member::Year || field.kind().is_time() {
             ["later", "earlier"]
         } else {
             ["more", "less"]
         };
         match self.comparison {
-            Comparison::Is if field == Field::NAME && field.is_unique() => {
+            Comparison::Is if field.member() == Member::Name && field.is_unique() => {
                 "Only the robot with exactly this name".into()
             }
-            Comparison::Is if self == Self::ID => "Only the robots with these ids".into(),
+            Comparison::Is if self.is_of_ids() => "Only the robots with these ids".into(),
             Comparison::Is if !field.choices().is_empty() => {
                 let choices = field.limits();
                 format!("Only robots of this {field}: {choices}; repeat it for several {field}s")
@@ -126,15 +136,15 @@ impl Condition {
     ///
     /// # Errors
     /// A message for people, if it is not as [`Field::requirement`] says.
-    pub fn parse(self, text: &str) -> Result<Option<Value<'_>>, String> {
-        let field = self.field;
+    pub fn parse<'t>(&self, text: &'t str) -> Result<Option<Value<'t>>, String> {
+        let field = &self.field;
         let may_be_missing = field.is_own() || !field.is_required();
         let permits_none =
             self.comparison == Comparison::Is && may_be_missing && field.member() != Member::Name;
         if text.is_empty() && permits_none {
             return Ok(None);
         }
-        if self == Self::ID && text.parse::<RobotId>() == Err(ParseIdError::NeverAssigned) {
+        if self.is_of_ids() && text.parse::<RobotId>() == Err(ParseIdError::NeverAssigned) {
             // No robot has it, as no robot has this one.
             return Ok(Some(Value::Integer(0)));
         }

@@ -1,6 +1,6 @@
 //! The order of a list, and a place in it.
 
-use std::{cmp::Ordering, fmt, str::FromStr};
+use std::{borrow::Cow, cmp::Ordering, fmt, str::FromStr};
 
 use crate::model::{Definition, Field, Member, Robot, RobotId, Value, listed};
 
@@ -16,7 +16,7 @@ use crate::model::{Definition, Field, Member, Robot, RobotId, Value, listed};
 /// assert_eq!(Sort::default().to_string(), "name");
 /// # Ok::<(), robot_core::ParseSortError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sort {
     /// What robots are compared by: texts by their bytes.
     pub field: Field,
@@ -42,9 +42,9 @@ impl Sort {
 
     /// All orders of a definition.
     pub fn all(definition: &Definition) -> impl Iterator<Item = Self> + '_ {
-        let orders = |field| {
+        let orders = |field: &Field| {
             [false, true].map(|is_descending| Self {
-                field,
+                field: field.clone(),
                 is_descending,
             })
         };
@@ -74,8 +74,8 @@ impl Sort {
     /// ```
     #[must_use]
     pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
-        let (value, id) = (one.value_of(self.field), one.id());
-        let other = (other.value_of(self.field), other.id());
+        let (value, id) = (one.value_of(&self.field), one.id());
+        let other = (other.value_of(&self.field), other.id());
         self.compare_place((value.as_ref(), Some(id)), other)
     }
 
@@ -150,15 +150,13 @@ pub struct ParseSortError(String);
 /// assert_eq!(first.to_string(), "-year");
 /// assert_eq!(Cursor::after_name("R2-D2").to_string(), "name:R2-D2");
 /// let place: Cursor = "year:1977:7".parse()?;
-/// assert_eq!(place.sort(), "year".parse()?);
+/// assert_eq!(*place.sort(), "year".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor {
     sort: Sort,
     after: Option<Place>,
-    /// Whether every robot is known to have a value of the field that robots are sorted by.
-    all_have_values: bool,
 }
 
 /// A place between robots: after the robot with this value and this id.
@@ -174,26 +172,19 @@ impl Cursor {
     /// The beginning of a list.
     #[must_use]
     pub const fn start(sort: Sort) -> Self {
-        Self {
-            sort,
-            after: None,
-            all_have_values: false,
-        }
+        Self { sort, after: None }
     }
 
     /// The place after a robot.
     #[must_use]
     pub fn after(sort: Sort, robot: &Robot) -> Self {
-        let value = robot.value_of(sort.field).map(Value::into_owned);
+        let value = robot.value_of(&sort.field).map(Value::into_owned);
         Self::at(sort, value, Some(robot.id()))
     }
 
     pub(super) fn at(sort: Sort, value: Option<Value<'static>>, id: Option<RobotId>) -> Self {
         let after = Some(Place { value, id });
-        Self {
-            after,
-            ..Self::start(sort)
-        }
+        Self { sort, after }
     }
 
     /// The place after all names that are not greater than this text. A name that contains NUL does not exist,
@@ -207,23 +198,21 @@ impl Cursor {
 
     /// As [`after_name`](Self::after_name), in the order of this cursor.
     pub(crate) fn after_text(&self, text: String) -> Self {
-        Self::at(self.sort, Some(text.into()), None)
+        Self::at(self.sort.clone(), Some(text.into()), None)
     }
 
-    /// The same place in a catalogue with this definition, by which names may not be unique.
-    pub(crate) fn defined_by(&self, definition: &Definition) -> Self {
-        let mut cursor = self.clone();
-        let field = definition.field(self.sort.field.name());
-        cursor.sort.field = field.unwrap_or(self.sort.field);
-        let is_built_in = definition.revision() == crate::model::Revision::FIRST;
-        cursor.all_have_values = is_built_in && cursor.sort.field.is_required();
-        cursor
-    }
-
-    /// Whether every robot has a value of the field that robots are sorted by.
-    pub(crate) fn all_have_values(&self) -> bool {
-        let member = self.sort.field.member();
-        self.all_have_values || matches!(member, Member::Id | Member::Name)
+    /// The same place by the definition of the store that reads. Others have made the cursor: by an earlier definition,
+    /// or by none, as [`Sort::default`]. A store decides here which field they mean, and nowhere else: the one that has
+    /// the name now. The field of a filter stays, because the values that it has are of that field's kind.
+    pub(crate) fn resolved(&self, definition: &Definition) -> Cow<'_, Self> {
+        match definition.field(self.sort.field.name()) {
+            Some(field) if *field != self.sort.field => {
+                let mut resolved = self.clone();
+                resolved.sort.field = field.clone();
+                Cow::Owned(resolved)
+            }
+            _ => Cow::Borrowed(self),
+        }
     }
 
     /// The same place in another order by the same field.
@@ -239,14 +228,14 @@ impl Cursor {
 
     /// The order.
     #[must_use]
-    pub fn sort(&self) -> Sort {
-        self.sort
+    pub fn sort(&self) -> &Sort {
+        &self.sort
     }
 
     /// Whether a robot comes after the place.
     #[must_use]
     pub fn precedes(&self, robot: &Robot) -> bool {
-        self.is_before(robot.value_of(self.sort.field), robot.id())
+        self.is_before(robot.value_of(&self.sort.field), robot.id())
     }
 
     /// Whether a robot comes after the place, whose id is this, and which has this value of the field that
@@ -293,7 +282,7 @@ impl Cursor {
         if place.contains('\0') {
             return Err(ParseCursorError);
         }
-        let field = sort.field;
+        let field = &sort.field;
         let with_id = || {
             let (value, id) = place.rsplit_once(':')?;
             Some((value, Some(id.parse().ok()?)))

@@ -108,13 +108,13 @@ impl Redefinition {
     pub(crate) fn converted<'a>(
         &'a self,
         present: &'a Definition,
-    ) -> impl Iterator<Item = Field> + 'a {
+    ) -> impl Iterator<Item = &'a Field> + 'a {
         let own = self.definition.own();
-        own.filter(|field| is_converted(*field, present))
+        own.filter(|field| is_converted(field, present))
     }
 
     /// The changes of a robot by which it has values of these fields' kinds. Values that cannot be converted are removed.
-    pub(crate) fn conversion(fields: &[Field], robot: &Robot) -> ValidChanges {
+    pub(crate) fn conversion(fields: &[&Field], robot: &Robot) -> ValidChanges {
         let (mut draft, mut removed) = (Draft::default(), Vec::new());
         for field in fields {
             let Some(value) = robot.value(field.name()) else {
@@ -123,7 +123,7 @@ impl Redefinition {
             match field.convert(&value) {
                 Some(converted) if converted == value => {}
                 Some(converted) => draft.set(field, converted),
-                None => removed.push(*field),
+                None => removed.push((*field).clone()),
             }
         }
         ValidChanges::unchecked(draft, removed)
@@ -133,7 +133,7 @@ impl Redefinition {
     pub(crate) fn dropped<'a>(
         &'a self,
         present: &'a Definition,
-    ) -> impl Iterator<Item = Field> + 'a {
+    ) -> impl Iterator<Item = &'a Field> + 'a {
         self.removed(present).filter(|_| self.drops_values)
     }
 
@@ -141,17 +141,17 @@ impl Redefinition {
     pub(crate) fn conflicts<'a>(
         &'a self,
         present: &'a Definition,
-    ) -> impl Iterator<Item = (Field, DefinitionConflict)> + 'a {
+    ) -> impl Iterator<Item = (&'a Field, DefinitionConflict)> + 'a {
         use DefinitionConflict::{HaveDuplicates, HaveLongTexts, HaveOtherKinds, HaveValues};
-        let gets = move |field: Field, has: fn(Field) -> bool| {
+        let gets = move |field: &Field, has: fn(&Field) -> bool| {
             let before = present.field(field.name());
             has(field) && before.is_none_or(|before| field.converts(before) || !has(before))
         };
         let unique = self.definition.unique();
-        let unique = unique.filter(move |field| gets(*field, Field::is_unique));
+        let unique = unique.filter(move |field| gets(field, Field::is_unique));
         let long = self.definition.own().filter(move |field| {
             let is_text = matches!(field.kind(), Kind::Text { .. });
-            is_text && gets(*field, Field::is_indexed) && !is_converted(*field, present)
+            is_text && gets(field, Field::is_indexed) && !is_converted(field, present)
         });
         let removed = self.removed(present).map(|field| (field, HaveValues));
         let converted = self.converted(present).map(|field| (field, HaveOtherKinds));
@@ -164,21 +164,21 @@ impl Redefinition {
     }
 
     /// The present fields that the definition does not have.
-    fn removed<'a>(&'a self, present: &'a Definition) -> impl Iterator<Item = Field> + 'a {
-        let fields = present.settable().iter().copied();
+    fn removed<'a>(&'a self, present: &'a Definition) -> impl Iterator<Item = &'a Field> + 'a {
+        let fields = present.settable().iter();
         fields.filter(|field| self.definition.field(field.name()).is_none())
     }
 }
 
 /// A robot with values of the kinds of the converted fields, and without those of the dropped ones, if that changes it.
-fn rewritten(robot: &Robot, converted: &[Field], dropped: &[Field]) -> Option<Robot> {
+fn rewritten(robot: &Robot, converted: &[&Field], dropped: &[&Field]) -> Option<Robot> {
     let conversion = Redefinition::conversion(converted, robot);
     let is_converted = !conversion.is_empty();
     let next = |robot: &Robot| robot.revision().next();
     let changed = is_converted.then(|| conversion.apply_to(robot, next(robot)));
     let before = changed.as_ref().unwrap_or(robot);
-    let has_value = |field: &Field| robot.value(field.name()).is_some();
-    let removed: Vec<_> = dropped.iter().copied().filter(has_value).collect();
+    let has_value = |field: &&&Field| robot.value(field.name()).is_some();
+    let removed: Vec<_> = dropped.iter().filter(has_value).copied().cloned().collect();
     if removed.is_empty() {
         return changed;
     }
@@ -194,7 +194,7 @@ fn rewritten(robot: &Robot, converted: &[Field], dropped: &[Field]) -> Option<Ro
 }
 
 /// Whether a field has another kind in the present definition.
-fn is_converted(field: Field, present: &Definition) -> bool {
+fn is_converted(field: &Field, present: &Definition) -> bool {
     let before = present.field(field.name());
     before.is_some_and(|before| field.converts(before))
 }

@@ -74,7 +74,7 @@ pub enum Error {
     #[error("{}", conflict_message(.field, *.conflict, *.robots, .ids, .values))]
     DefinitionConflict {
         /// The name of the field.
-        field: &'static str,
+        field: String,
         /// How they exclude it.
         conflict: DefinitionConflict,
         /// The number of these robots.
@@ -187,7 +187,7 @@ impl Error {
 
     /// [`Self::DefinitionConflict`] by these robots, in the order of their ids, and their values.
     pub(crate) fn excluded(
-        field: Field,
+        field: &Field,
         conflict: DefinitionConflict,
         robots: u64,
         some: impl IntoIterator<Item = (RobotId, String)>,
@@ -197,7 +197,7 @@ impl Error {
             values.clear();
         }
         Self::DefinitionConflict {
-            field: field.name(),
+            field: field.name().to_owned(),
             conflict,
             robots,
             ids,

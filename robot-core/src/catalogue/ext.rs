@@ -1,6 +1,6 @@
 //! The operations for callers, on top of what a store implements.
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use super::{
     change::{Change, Receipt},
@@ -14,8 +14,8 @@ use super::{
     summary::{Summary, ValueCount, counted_values},
 };
 use crate::model::{
-    Definition, Draft, Field, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
-    Violations, similar,
+    Definition, Draft, Field, Member, Rejection, Revision, Robot, RobotId, ValidChanges,
+    ValidDraft, Value, Violations, similar,
 };
 
 /// The operations of every [`Catalogue`] for callers: they check the rules, and use the methods of
@@ -41,8 +41,8 @@ pub trait CatalogueExt: Catalogue {
     /// ```
     fn unknown_choice(&self, filter: &Filter) -> Result<Option<String>> {
         for (field, value) in filter.unknown_choices() {
-            if self.count(&Filter::all().with(field, value.clone()))? == 0 {
-                let choices = field.choices().iter().copied();
+            if self.count(&Filter::all().with(field.clone(), value.clone()))? == 0 {
+                let choices = field.choices().iter().map(AsRef::as_ref);
                 let hint = similar(&value.to_string(), choices)
                     .map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"));
                 return Ok(Some(format!(
@@ -85,8 +85,8 @@ pub trait CatalogueExt: Catalogue {
     ///
     /// # Errors
     /// As [`Catalogue::counts`].
-    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
-        let counts = self.counts(filter, &[field])?.into_iter();
+    fn value_counts(&self, filter: &Filter, field: &Field) -> Result<Vec<ValueCount>> {
+        let counts = self.counts(filter, slice::from_ref(field))?.into_iter();
         let counts = counts.map(|mut one| (one.values.pop().flatten(), one.count));
         Ok(counted_values(field, counts))
     }
@@ -237,7 +237,7 @@ pub trait CatalogueExt: Catalogue {
             self.get(id)?.ok_or(Error::NotFound(id))?;
         }
         let definition = self.definition();
-        let value = |field| rejection.value(field).map(Value::into_owned);
+        let value = |field: &Field| rejection.value(field).map(Value::into_owned);
         let taken = self.taken(&definition, value, id)?;
         Ok(rejection.violations.with_taken(&definition, &taken))
     }
@@ -246,12 +246,12 @@ pub trait CatalogueExt: Catalogue {
     ///
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Store`].
-    fn with_value(&self, field: Field, value: Value<'static>) -> Result<Option<Robot>> {
+    fn with_value(&self, field: &Field, value: Value<'static>) -> Result<Option<Robot>> {
         match value {
             Value::Id(id) => self.get(id),
-            Value::Text(name) if field == Field::NAME => self.find(&name),
+            Value::Text(name) if field.member() == Member::Name => self.find(&name),
             value => {
-                let filter = Filter::all().with(field, value);
+                let filter = Filter::all().with(field.clone(), value);
                 let mut robots = self.page(PageRequest {
                     limit: 1,
                     ..PageRequest::new(&filter, &Cursor::default())
@@ -269,7 +269,7 @@ pub trait CatalogueExt: Catalogue {
     fn taken(
         &self,
         definition: &Definition,
-        value: impl Fn(Field) -> Option<Value<'static>>,
+        value: impl Fn(&Field) -> Option<Value<'static>>,
         id: Option<RobotId>,
     ) -> Result<Vec<Field>> {
         let mut taken = Vec::new();
@@ -279,7 +279,7 @@ pub trait CatalogueExt: Catalogue {
             };
             let holder = self.with_value(field, value)?;
             if holder.is_some_and(|robot| Some(robot.id()) != id) {
-                taken.push(field);
+                taken.push(field.clone());
             }
         }
         Ok(taken)

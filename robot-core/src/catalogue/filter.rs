@@ -5,7 +5,7 @@ use std::{borrow::Cow, cmp::Ordering, collections::BTreeSet};
 use memchr::memmem::Finder;
 
 use super::condition::{Comparison, Condition};
-use crate::model::{Definition, Field, Robot, RobotId, Value, fold};
+use crate::model::{Definition, Field, Member, Robot, RobotId, Value, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
 ///
@@ -57,7 +57,7 @@ pub struct FieldFilter {
 
 impl FieldFilter {
     fn matches(&self, robot: &Robot) -> bool {
-        let value = robot.value_of(self.field);
+        let value = robot.value_of(&self.field);
         let compare = |limit: &Value<'_>| value.as_ref().map(|value| value.compare(limit));
         let (from, to) = (self.from.as_ref(), self.to.as_ref());
         (self.any_of.is_empty() || self.any_of.contains(&value))
@@ -103,7 +103,7 @@ impl Filter {
     pub fn with_words(mut self, text: &str, definition: &Definition) -> Self {
         let words: BTreeSet<_> = fold(text).split_whitespace().map(str::to_owned).collect();
         let searched = definition.own().filter(|field| field.is_searched());
-        self.searched = searched.filter(|_| !words.is_empty()).collect();
+        self.searched = searched.filter(|_| !words.is_empty()).cloned().collect();
         self.words = words.into_iter().collect();
         self
     }
@@ -115,15 +115,15 @@ impl Filter {
     }
 
     /// The values of choices that are none. Robots may have them nevertheless, from before the choices changed.
-    pub(crate) fn unknown_choices(&self) -> impl Iterator<Item = (Field, &Value<'static>)> {
+    pub(crate) fn unknown_choices(&self) -> impl Iterator<Item = (&Field, &Value<'static>)> {
         self.fields.iter().flat_map(|condition| {
             let choices = condition.field.choices();
             let is_unknown = |value: &&Value<'_>| match value {
-                Value::Text(text) => !choices.is_empty() && !choices.contains(&text.as_ref()),
+                Value::Text(text) => !choices.is_empty() && !choices.contains(text),
                 _ => false,
             };
             let values = condition.any_of.iter().flatten().filter(is_unknown);
-            values.map(|value| (condition.field, value))
+            values.map(|value| (&condition.field, value))
         })
     }
 
@@ -168,8 +168,9 @@ impl Filter {
         match (condition.comparison, value) {
             (Comparison::From, value) => self.field(field).from = value,
             (Comparison::To, value) => self.field(field).to = value,
-            (Comparison::Is, Some(year)) if field == Field::YEAR => {
-                return self.at_least(field, year.clone()).at_most(field, year);
+            (Comparison::Is, Some(year)) if field.member() == Member::Year => {
+                let range = self.at_least(field.clone(), year.clone());
+                return range.at_most(field, year);
             }
             (Comparison::Is, value) => return self.with_any(field, value),
         }
@@ -179,9 +180,9 @@ impl Filter {
     /// Whether it has a condition that excludes this one: a value and a range do, and two values of a condition that
     /// is not [repeatable](Condition::is_repeatable).
     #[must_use]
-    pub fn excludes(&self, condition: Condition) -> bool {
+    pub fn excludes(&self, condition: &Condition) -> bool {
         let mut fields = self.fields.iter();
-        let Some(range) = fields.find(|range| range.field == condition.field) else {
+        let Some(range) = fields.find(|range| range.field.is(&condition.field)) else {
             return false;
         };
         let has_value = !range.any_of.is_empty();
@@ -195,9 +196,9 @@ impl Filter {
 
     /// The conditions for a field. Those for ids are first, because no other index finds fewer robots.
     fn field(&mut self, field: Field) -> &mut FieldFilter {
-        let index = self.fields.iter().position(|one| one.field == field);
+        let index = self.fields.iter().position(|one| one.field.is(&field));
         let index = index.unwrap_or_else(|| {
-            let index = if field == Field::ID {
+            let index = if field.member() == Member::Id {
                 0
             } else {
                 self.fields.len()
@@ -216,7 +217,8 @@ impl Filter {
 
     /// The ids of which robots must have one.
     pub(crate) fn ids(&self) -> Option<impl Iterator<Item = RobotId>> {
-        let of_ids = self.fields.first().filter(|one| one.field == Field::ID)?;
+        let of_ids = self.fields.first()?;
+        let of_ids = Some(of_ids).filter(|one| one.field.member() == Member::Id)?;
         Some(of_ids.any_of.iter().flatten().filter_map(|id| match id {
             Value::Id(id) => Some(*id),
             _ => None,
@@ -322,7 +324,7 @@ impl Matcher<'_> {
             .filter
             .searched
             .iter()
-            .filter_map(|field| robot.value_of(*field));
+            .filter_map(|field| robot.value_of(field));
         let texts = values.map(|value| fold(&value.to_string()).into_owned());
         let texts: Vec<_> = texts.chain([fold(robot.name()).into_owned()]).collect();
         let mut words = self.filter.words.iter();

@@ -113,12 +113,8 @@ impl<'a> PageRequest<'a> {
 
     /// Whether ids and names are enough.
     pub(crate) fn has_names_only(&self) -> bool {
-        let mut fields = self
-            .fields
-            .iter()
-            .copied()
-            .chain([self.cursor.sort().field]);
-        let is_of_name = |field: Field| matches!(field.member(), Member::Id | Member::Name);
+        let mut fields = self.fields.iter().chain([&self.cursor.sort().field]);
+        let is_of_name = |field: &Field| matches!(field.member(), Member::Id | Member::Name);
         !self.fields.is_empty() && fields.all(is_of_name)
     }
 
@@ -152,7 +148,7 @@ impl<'a> PageRequest<'a> {
         read: impl Fn(PageRequest<'_>) -> Result<Page<Robot>>,
     ) -> Option<Result<Page<Robot>>> {
         let limit = self.filter.ids()?.count();
-        if self.cursor.sort() == Sort::BY_ID {
+        if *self.cursor.sort() == Sort::BY_ID {
             return None;
         }
         let mut cursor = Cursor::start(Sort::BY_ID);

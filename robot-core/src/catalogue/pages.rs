@@ -149,7 +149,7 @@ impl<C: Catalogue> Iterator for Pages<C> {
             Ok(Page { items, is_last }) => {
                 self.finished = is_last || items.is_empty();
                 self.limit = items.len().saturating_mul(GROWTH);
-                self.cursor = Cursor::after(self.cursor.sort(), items.last()?);
+                self.cursor = Cursor::after(self.cursor.sort().clone(), items.last()?);
                 Some(Ok(items))
             }
             Err(error) => {

@@ -62,7 +62,7 @@ impl Count {
             let (values, count) = (Vec::new(), robots.len() as u64);
             return vec![Self { values, count }];
         }
-        let value = |robot: &Robot, field: &Field| robot.value_of(*field).map(Value::into_owned);
+        let value = |robot: &Robot, field: &Field| robot.value_of(field).map(Value::into_owned);
         let counts = robots.iter().map(|robot| Self {
             values: by.iter().map(|field| value(robot, field)).collect(),
             count: 1,
@@ -117,7 +117,7 @@ pub type ValueCount = (Option<Value<'static>>, u64);
 /// The numbers of robots by the values of a field, of times by their years. The least value is first; no
 /// value is last. A text that is no time was stored before the field had times, and is none.
 pub(crate) fn counted_values(
-    field: Field,
+    field: &Field,
     counts: impl IntoIterator<Item = ValueCount>,
 ) -> Vec<ValueCount> {
     let mut counted: HashMap<Option<String>, ValueCount> = HashMap::new();

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::{dialect::Dialect, fragment::Fragment};
 use crate::{
     catalogue::{Cursor, FieldFilter, Filter, Place, Sort},
-    model::{Field, Member, RobotId, Value},
+    model::{Definition, Field, Member, RobotId, Value},
 };
 
 /// The SQL of a field's value.
-pub(super) fn expression<C: Dialect>(field: Field) -> Cow<'static, str> {
+pub(super) fn expression<C: Dialect>(field: &Field) -> Cow<'static, str> {
     match field.member() {
         Member::Id => "robots.id".into(),
         Member::Name => "robots.name".into(),
@@ -47,7 +47,7 @@ pub(super) fn of_field<C: Dialect>(
     filter: &FieldFilter,
     prefix: &'static str,
 ) -> Vec<Fragment<'static>> {
-    let sql = format!("{prefix}{}", expression::<C>(filter.field));
+    let sql = format!("{prefix}{}", expression::<C>(&filter.field));
     let compared = |operator: &str, value: &Value<'_>| {
         let condition = Fragment::new(format!("{sql} {operator} "));
         with_value::<C>(condition, value)
@@ -95,18 +95,23 @@ pub(super) enum ValueGroup {
 
 impl ValueGroup {
     /// The parts of a list that come after the place of a cursor.
-    pub(super) fn after(cursor: &Cursor, filter: &Filter) -> &'static [Self] {
-        let field = cursor.sort().field;
+    pub(super) fn after(
+        definition: &Definition,
+        cursor: &Cursor,
+        filter: &Filter,
+    ) -> &'static [Self] {
+        let field = &cursor.sort().field;
+        let all_have = definition.all_have(field);
         let excludes_none = |of_field: &FieldFilter| {
             let is_in_list = of_field.any_of.is_empty() || of_field.any_of.contains(&None);
-            of_field.field == field
+            of_field.field.is(field)
                 && (!is_in_list || of_field.from.is_some() || of_field.to.is_some())
         };
-        let lists_none = !cursor.all_have_values() && !filter.fields.iter().any(excludes_none);
+        let lists_none = !all_have && !filter.fields.iter().any(excludes_none);
         match cursor.place() {
             Some(Place { value: None, .. }) if lists_none => &[Self::WithoutValue],
             Some(Place { value: None, .. }) => &[],
-            _ if cursor.all_have_values() => &[Self::All],
+            _ if all_have => &[Self::All],
             _ if !lists_none => &[Self::WithValue],
             _ => &[Self::WithValue, Self::WithoutValue],
         }
@@ -119,7 +124,7 @@ impl ValueGroup {
             is_descending,
         } = cursor.sort();
         let sql = expression::<C>(field);
-        let (beyond, from) = if is_descending {
+        let (beyond, from) = if *is_descending {
             ("<", "<=")
         } else {
             (">", ">=")
@@ -151,8 +156,8 @@ impl ValueGroup {
 }
 
 /// The ORDER BY of a list, within a part. `prefix` is put before the value.
-pub(super) fn order<C: Dialect>(sort: Sort, part: ValueGroup, prefix: &str) -> String {
-    let sql = expression::<C>(sort.field);
+pub(super) fn order<C: Dialect>(sort: &Sort, part: ValueGroup, prefix: &str) -> String {
+    let sql = expression::<C>(&sort.field);
     let direction = if sort.is_descending { "DESC" } else { "ASC" };
     if part == ValueGroup::WithoutValue {
         format!("robots.id {direction}")

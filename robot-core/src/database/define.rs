@@ -82,7 +82,7 @@ fn parse(revision: i64, document: &str) -> QueryResult<Definition> {
 }
 
 /// The indexes of a definition.
-fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
+fn indexes(definition: &Definition) -> impl Iterator<Item = Index<'_>> {
     let own = definition.own().filter(|field| field.is_indexed());
     let name = definition.field(Field::NAME.name());
     name.into_iter().chain(own).map(Index::of)
@@ -119,7 +119,7 @@ pub(super) async fn check<C: Dialect>(
 pub(super) async fn check_conflict<C: Dialect>(
     connection: &mut C,
     present: &Definition,
-    field: Field,
+    field: &Field,
     conflict: DefinitionConflict,
 ) -> QueryResult<()> {
     let condition = match conflict {
@@ -200,7 +200,7 @@ pub(super) async fn store<C: Dialect>(
 }
 
 /// The SQL of a field's value, without an index that may not exist yet.
-fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
+fn value<C: Dialect>(field: &Field) -> Cow<'static, str> {
     if field.is_own() {
         C::stored_value(field).into()
     } else {
@@ -213,7 +213,7 @@ fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
 pub(super) async fn create_indexes<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
-    is_created: impl Fn(Field) -> bool,
+    is_created: impl Fn(&Field) -> bool,
 ) -> QueryResult<()> {
     connection.drop_orphans().await?;
     let existing = connection.texts(C::INDEXES).await?;

@@ -33,7 +33,7 @@ pub(super) trait Dialect: Execute {
     const JSON_ARRAY: (&str, &str) = ("json_array(", ")");
 
     /// The condition that a field, whose SQL this is, has a value.
-    fn has_value(sql: &str, _: Field) -> String {
+    fn has_value(sql: &str, _: &Field) -> String {
         format!("{sql} IS NOT NULL")
     }
 
@@ -44,13 +44,13 @@ pub(super) trait Dialect: Execute {
     const BOOLEANS: [&str; 2];
 
     /// The SQL of the value of an own field. It is NULL for a value that is not of the field's kind.
-    fn own_value(field: Field) -> String;
+    fn own_value(field: &Field) -> String;
 
     /// The SQL of the own value with a name, of any kind, as a text.
     fn own_text_value(name: &str) -> String;
 
     /// The SQL of the value of an own field, which does not need the index of the field.
-    fn stored_value(field: Field) -> String {
+    fn stored_value(field: &Field) -> String {
         Self::own_value(field)
     }
 
@@ -72,8 +72,10 @@ pub(super) trait Dialect: Execute {
         async { Ok(()) }
     }
 
-    fn create_indexes(&mut self, indexes: &[Index])
-    -> impl Future<Output = QueryResult<()>> + Send;
+    fn create_indexes(
+        &mut self,
+        indexes: &[Index<'_>],
+    ) -> impl Future<Output = QueryResult<()>> + Send;
 
     fn drop_index(name: &str) -> String;
 

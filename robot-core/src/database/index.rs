@@ -3,18 +3,18 @@
 #[cfg(feature = "mysql")]
 use super::errors::VALUES;
 use super::errors::{INDEX, UNIQUE};
-use crate::model::{Field, Kind};
+use crate::model::{Field, Kind, Member};
 
 /// An index of a field.
-pub(super) struct Index {
+pub(super) struct Index<'a> {
     pub(super) name: String,
-    pub(super) field: Field,
+    pub(super) field: &'a Field,
 }
 
-impl Index {
+impl<'a> Index<'a> {
     /// The index of a field. Its name has the kind of values, for each of which the SQL is another one.
-    pub(super) fn of(field: Field) -> Self {
-        let name = match (field == Field::NAME, field.is_unique()) {
+    pub(super) fn of(field: &'a Field) -> Self {
+        let name = match (field.member() == Member::Name, field.is_unique()) {
             (true, true) => "robots_name".to_owned(),
             (true, false) => "robots_names".to_owned(),
             (false, is_unique) => {

@@ -64,7 +64,7 @@ async fn conflict<C: Dialect>(
     let violation = if exists(connection, robot.id()).await? {
         Violation::ID_TAKEN
     } else {
-        let value = |field| robot.value_of(field);
+        let value = |field: &_| robot.value_of(field);
         let taken = taken_fields(connection, definition, value, None).await?;
         let first = taken.first().map(|field| Violation::taken(field.name()));
         first.unwrap_or(violation)

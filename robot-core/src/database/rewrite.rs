@@ -75,7 +75,7 @@ pub(super) async fn begin<C: Dialect>(
     present: &Definition,
 ) -> QueryResult<()> {
     let definition = &redefinition.definition;
-    let is_searched = |definition: &Definition, field: Field| {
+    let is_searched = |definition: &Definition, field: &Field| {
         let field = definition.field(field.name());
         field.is_some_and(Field::is_searched)
     };
@@ -136,7 +136,7 @@ fn names(json: &str) -> Vec<String> {
 /// Robots after an id that have values of some fields, in the order of the ids; none after the last ones.
 async fn with_values<C: Dialect>(
     connection: &mut C,
-    fields: &[Field],
+    fields: &[&Field],
     after: i64,
 ) -> QueryResult<Vec<Robot>> {
     let have_values = fields.iter().map(|field| has_value::<C>(field.name()));
@@ -156,7 +156,7 @@ async fn with_values<C: Dialect>(
 pub(super) async fn convert<C: Dialect>(
     connection: &mut C,
     definition: Option<&Definition>,
-    fields: &[Field],
+    fields: &[&Field],
     drops_values: bool,
 ) -> QueryResult<()> {
     let mut last = 0;
@@ -172,7 +172,7 @@ pub(super) async fn convert<C: Dialect>(
         for robot in &robots {
             let changes = Redefinition::conversion(fields, robot);
             for (field, (count, some)) in fields.iter().zip(&mut excluding) {
-                if changes.removes(*field) && !drops_values {
+                if changes.removes(field) && !drops_values {
                     is_excluded = true;
                     *count += 1;
                     let value = robot
@@ -198,7 +198,7 @@ pub(super) async fn convert<C: Dialect>(
     match excluding.find(|(_, (count, _))| *count > 0) {
         Some((field, (count, some))) => {
             let conflict = DefinitionConflict::HaveOtherKinds;
-            Err(wrap(Error::excluded(*field, conflict, count, some)))
+            Err(wrap(Error::excluded(field, conflict, count, some)))
         }
         None => Ok(()),
     }

@@ -77,7 +77,7 @@ impl Row {
 /// What searches compare of own values: the folded texts of the fields that they include, a line each.
 pub(super) fn own_text<'a>(
     definition: &Definition,
-    value: impl Fn(Field) -> Option<Value<'a>>,
+    value: impl Fn(&Field) -> Option<Value<'a>>,
 ) -> Option<String> {
     let searched = definition.own().filter(|field| field.is_searched());
     let texts = searched.filter_map(value).map(|value| value.to_string());
@@ -161,7 +161,7 @@ pub(super) fn assign<'a>(
 ) -> Fragment<'a> {
     let searched = definition.own().filter(|field| field.is_searched());
     let searched: Vec<_> = searched.collect();
-    let is_changed = |field: Field| changes.removes(field) || changes.value(field).is_some();
+    let is_changed = |field: &Field| changes.removes(field) || changes.value(field).is_some();
     let (search_text, own_text) = match changes.name() {
         Some(name) if changes.replaces_own() => {
             let own_text = own_text(definition, |field| changes.value(field));
@@ -169,13 +169,13 @@ pub(super) fn assign<'a>(
         }
         // The name may be that of a robot whose own texts are not indexed yet.
         Some(_) if !searched.is_empty() => (Some(None), Some(None)),
-        _ if searched.iter().any(|field| is_changed(*field)) => (Some(None), Some(None)),
+        _ if searched.iter().any(|field| is_changed(field)) => (Some(None), Some(None)),
         name => (name.map(|name| Some(fold(name))), None),
     };
     let robot_type = changes.robot_type().map(Cow::from);
     let texts = [
         ("name", changes.name().map(|name| Some(name.into()))),
-        ("type", is_changed(Field::TYPE).then_some(robot_type)),
+        ("type", is_changed(&Field::TYPE).then_some(robot_type)),
         ("search_text", search_text),
         ("own_text", own_text.map(|text| text.map(Cow::from))),
     ];
@@ -186,7 +186,7 @@ pub(super) fn assign<'a>(
     }
     match changes.year() {
         Some(year) => update.sql(", year = ").number(year),
-        None if changes.removes(Field::YEAR) => update.sql(", year = NULL"),
+        None if changes.removes(&Field::YEAR) => update.sql(", year = NULL"),
         None => update,
     }
 }
@@ -219,7 +219,7 @@ pub(super) fn count(by: &[Field], (count, values): (i64, String)) -> QueryResult
         .map_err(|error| DieselError::DeserializationError(error.into()))?;
     let values = by.iter().zip(values).map(|(field, value)| match value {
         Json::String(text) => field.parse_value(&text).ok().map(Value::into_owned),
-        Json::Number(number) if field.kind() == Kind::Boolean => {
+        Json::Number(number) if *field.kind() == Kind::Boolean => {
             Some(Value::Boolean(number.as_i64() != Some(0)))
         }
         value => of_json(value),

@@ -68,6 +68,7 @@ pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryRes
 /// names are read.
 pub(super) async fn page<C: Dialect>(
     connection: &mut C,
+    definition: &Definition,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
     room: &mut Room,
@@ -78,7 +79,7 @@ pub(super) async fn page<C: Dialect>(
     let has_names_only = request.has_names_only() || !prefix.is_empty();
     let columns = if has_names_only { NAMED } else { ROBOT };
     let mut found = Vec::new();
-    for part in ValueGroup::after(cursor, filter) {
+    for part in ValueGroup::after(definition, cursor, filter) {
         if room.is_full() {
             break;
         }
@@ -116,7 +117,7 @@ pub(super) async fn counts<C: Dialect>(
 ) -> QueryResult<Vec<Count>> {
     let (mut names, mut columns) = (Vec::new(), String::new());
     for (place, field) in by.iter().enumerate() {
-        columns += &format!("{} AS value_{place}, ", expression::<C>(*field));
+        columns += &format!("{} AS value_{place}, ", expression::<C>(field));
         names.push(format!("value_{place}"));
     }
     let names = names.join(", ");
@@ -364,17 +365,18 @@ pub(super) async fn rejection<C: Dialect>(
 pub(super) async fn taken_fields<'v, C: Dialect>(
     connection: &mut C,
     definition: &Definition,
-    value: impl Fn(Field) -> Option<Value<'v>>,
+    value: impl Fn(&Field) -> Option<Value<'v>>,
     id: Option<RobotId>,
 ) -> QueryResult<Vec<Field>> {
     let mut taken = Vec::new();
     for field in definition.unique() {
-        let filter = value(field).map(|value| Filter::all().with(field, value.into_owned()));
+        let filter =
+            value(field).map(|value| Filter::all().with(field.clone(), value.into_owned()));
         let condition = filter.and_then(|filter| conditions::<C>(&filter, ""));
         if let Some(condition) = condition {
             let holders = ids(connection, condition, 2).await?;
             if holders.into_iter().any(|holder| RobotId::new(holder) != id) {
-                taken.push(field);
+                taken.push(field.clone());
             }
         }
     }

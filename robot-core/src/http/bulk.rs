@@ -182,13 +182,16 @@ fn check(
         Ok(changes) => changes,
         Err(rejection) => return Err(of_robots(catalogue.violations(rejection, id)?, robots)),
     };
-    let value = |field: Field| changes.value(field).map(Value::into_owned);
+    let value = |field: &Field| changes.value(field).map(Value::into_owned);
     let taken = match robots {
         [] => Vec::new(),
         [_] => catalogue.taken(definition, value, id)?,
         _ => {
             let unique = definition.unique();
-            unique.filter(|field| value(*field).is_some()).collect()
+            unique
+                .filter(|field| value(field).is_some())
+                .cloned()
+                .collect()
         }
     };
     match &*taken {

@@ -79,7 +79,7 @@ pub(super) fn page(
     writer: impl ListWriter + Send + 'static,
     request_id: RequestId,
 ) -> Result<(Response, Option<Cursor>)> {
-    let sort = pages.cursor.sort();
+    let sort = pages.cursor.sort().clone();
     // One more than is returned shows whether there is a next page.
     let mut walk = pages.page_size(limit + 1).max_bytes(FIRST_PAGE_BYTES);
     let mut page = walk.next().transpose()?.unwrap_or_default();
@@ -91,7 +91,10 @@ pub(super) fn page(
         let has_next = page.len() > room;
         page.truncate(room);
         ids.extend(page.iter().map(Robot::id));
-        place = page.last().map(|last| Cursor::after(sort, last)).or(place);
+        place = page
+            .last()
+            .map(|last| Cursor::after(sort.clone(), last))
+            .or(place);
         first.get_or_insert(page);
         if has_next || walk.is_finished() {
             break has_next;
@@ -197,7 +200,7 @@ impl<W: ListWriter + Send + 'static> List<W> {
             }
             self.writer.write(robot, &mut bytes).map_err(of_disk)?;
             if bytes.len() >= PIECE_SIZE && count < robots.len() {
-                self.pages.cursor = Cursor::after(self.pages.cursor.sort(), robot);
+                self.pages.cursor = Cursor::after(self.pages.cursor.sort().clone(), robot);
                 self.pages.limit = count;
                 self.pages.finished = false;
                 break;

@@ -1,5 +1,6 @@
 //! The parameters of queries: which an operation has, and the values in a request.
 
+use compact_str::CompactString;
 use percent_encoding::percent_decode;
 
 use super::failure::Failure;
@@ -113,10 +114,14 @@ impl Parameters {
     pub(super) fn all(
         &self,
         definition: &Definition,
-    ) -> impl Iterator<Item = (&'static str, Option<Condition>)> {
+    ) -> impl Iterator<Item = (CompactString, Option<Condition>)> {
         let conditions = conditions(definition).filter(|_| self.has_conditions);
-        let conditions = conditions.map(|condition| (condition.name(), Some(condition)));
-        conditions.chain(self.others.iter().map(|name| (*name, None)))
+        let conditions = conditions.map(|condition| (condition.name().into(), Some(condition)));
+        conditions.chain(
+            self.others
+                .iter()
+                .map(|name| (CompactString::const_new(name), None)),
+        )
     }
 
     /// Reads a query. Parameters that are not known are ignored, or errors for clients that want it.
@@ -144,7 +149,7 @@ impl Parameters {
             };
             let value = decode(value);
             let value = value.ok_or_else(|| Failure::malformed(format!("{name} is not UTF-8")))?;
-            let limit = condition.map_or(1, Condition::value_limit);
+            let limit = condition.as_ref().map_or(1, Condition::value_limit);
             let others = || read.iter().filter(|other| other.name == name);
             if limit > 1 && others().any(|other| other.value == value) {
                 continue;
@@ -174,7 +179,7 @@ fn decode(text: &str) -> Option<String> {
 
 /// A parameter with its value.
 pub(super) struct Argument {
-    pub(super) name: &'static str,
+    pub(super) name: CompactString,
     /// The condition for a field that it is.
     pub(super) condition: Option<Condition>,
     pub(super) value: String,

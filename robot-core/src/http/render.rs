@@ -119,7 +119,9 @@ pub(super) struct Array {
 
 impl Array {
     pub(super) fn new(fields: &[Field]) -> Self {
-        let labels = fields.iter().map(|field| (*field, format!("\"{field}\":")));
+        let labels = fields
+            .iter()
+            .map(|field| (field.clone(), format!("\"{field}\":")));
         Self {
             labels: labels.collect(),
             has_started: false,
@@ -150,7 +152,7 @@ fn append_view(bytes: &mut Vec<u8>, robot: &Robot, labels: &[(Field, String)]) {
     bytes.push(b'{');
     let mut is_first = true;
     for (field, label) in labels {
-        let Some(value) = robot.value_of(*field) else {
+        let Some(value) = robot.value_of(field) else {
             continue;
         };
         if !is_first {

@@ -82,7 +82,7 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     Ok(Pending::blocking(move || {
         check_choices(&*service.catalogue, &filter)?;
         if let Some(field) = by {
-            let counts = service.catalogue.value_counts(&filter, field)?;
+            let counts = service.catalogue.value_counts(&filter, &field)?;
             let groups = counts.iter().map(|(value, count)| ValueGroup {
                 value: [(field.name(), value)].into(),
                 count: *count,
@@ -99,8 +99,8 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
 }
 
 fn countable(name: &str, definition: &Definition) -> Result<Field, String> {
-    let fields: Vec<_> = definition.countable().collect();
-    let found = fields.iter().copied().find(|field| field.name() == name);
+    let fields: Vec<_> = definition.countable().cloned().collect();
+    let found = fields.iter().find(|field| field.name() == name).cloned();
     found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)))
 }
 
@@ -123,7 +123,7 @@ struct ValueCounts<'a> {
 struct ValueGroup<'a> {
     /// The value, by the name of its field.
     #[serde(flatten)]
-    value: BTreeMap<&'static str, &'a Option<Value<'static>>>,
+    value: BTreeMap<&'a str, &'a Option<Value<'static>>>,
     count: u64,
 }
 

@@ -11,7 +11,7 @@ use std::sync::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    field::Field,
+    field::{Field, Member},
     kind::{INDEXED_LENGTH, Kind, listed},
     revision::Revision,
     text::excerpt,
@@ -193,17 +193,14 @@ impl Definition {
     }
 
     /// The built-in fields that its robots do not have.
-    pub(crate) fn left_out(&self) -> impl Iterator<Item = Field> + '_ {
-        let built_in = Field::SETTABLE.iter().copied();
-        built_in.filter(|field| !self.settable().contains(field))
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &Field> {
+        let built_in = Field::SETTABLE.iter();
+        built_in.filter(|field| self.field(field.name()).is_none())
     }
 
     /// The fields that the owner has added.
-    pub fn own(&self) -> impl Iterator<Item = Field> + '_ {
-        self.settable()
-            .iter()
-            .copied()
-            .filter(|field| field.is_own())
+    pub fn own(&self) -> impl Iterator<Item = &Field> {
+        self.settable().iter().filter(|field| field.is_own())
     }
 
     /// The fields that clients can set, in the order of messages about them.
@@ -218,8 +215,14 @@ impl Definition {
 
     /// The field with this name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<Field> {
-        self.all.iter().copied().find(|field| field.name() == name)
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.all.iter().find(|field| field.name() == name)
+    }
+
+    /// Whether every robot has a value of a field. Those that were stored by an earlier definition may have none.
+    pub(crate) fn all_have(&self, field: &Field) -> bool {
+        let is_first = self.revision == Revision::FIRST;
+        matches!(field.member(), Member::Id | Member::Name) || is_first && field.is_required()
     }
 
     /// Whether no two robots have the same name.
@@ -229,34 +232,34 @@ impl Definition {
     }
 
     /// The fields whose values are unique, besides the id: in the order of messages about them.
-    pub fn unique(&self) -> impl Iterator<Item = Field> + '_ {
-        let fields = self.in_order_of_messages.iter().copied();
+    pub fn unique(&self) -> impl Iterator<Item = &Field> {
+        let fields = self.in_order_of_messages.iter();
         fields.filter(|field| field.is_unique())
     }
 
     /// Whether names are unique, and nothing else is.
     pub(crate) fn has_only_unique_names(&self) -> bool {
-        self.unique().eq([Field::NAME])
+        self.unique().map(Field::member).eq([Member::Name])
     }
 
     /// The fields that lists can be sorted by: not texts of more than 500 characters, which links to the next
     /// page would contain.
-    pub fn sortable(&self) -> impl Iterator<Item = Field> + '_ {
-        let is_sortable = |field: &Field| match field.kind() {
-            Kind::Text { max_length, .. } => max_length <= INDEXED_LENGTH,
+    pub fn sortable(&self) -> impl Iterator<Item = &Field> {
+        let is_sortable = |field: &&Field| match field.kind() {
+            Kind::Text { max_length, .. } => *max_length <= INDEXED_LENGTH,
             Kind::Choice(_) => field.is_own(),
             _ => true,
         };
-        let settable = self.settable().iter().copied().filter(is_sortable);
+        let settable = self.settable().iter().filter(is_sortable);
         let (built_in, own): (Vec<_>, Vec<_>) = settable.partition(|field| !field.is_own());
-        built_in.into_iter().chain([Field::ID]).chain(own)
+        built_in.into_iter().chain(self.all.first()).chain(own)
     }
 
     /// The fields by whose values robots are counted: choices, true and false, and times, by their years.
-    pub fn countable(&self) -> impl Iterator<Item = Field> + '_ {
+    pub fn countable(&self) -> impl Iterator<Item = &Field> {
         let is_countable =
-            |kind: Kind| kind.is_time() || matches!(kind, Kind::Choice(_) | Kind::Boolean);
-        let fields = self.settable().iter().copied();
+            |kind: &Kind| kind.is_time() || matches!(kind, Kind::Choice(_) | Kind::Boolean);
+        let fields = self.settable().iter();
         fields.filter(move |field| is_countable(field.kind()))
     }
 
@@ -293,10 +296,10 @@ impl Definition {
                 let (name, known) = (excerpt(name), Field::names(&self.all));
                 format!("fields has '{name}', which is not a field; the fields are {known}")
             })?;
-            if fields.contains(&field) {
+            if fields.contains(field) {
                 return Err(format!("fields has '{field}' twice; name it once"));
             }
-            fields.push(field);
+            fields.push(field.clone());
         }
         Ok(fields)
     }

@@ -65,14 +65,14 @@ impl Draft {
     /// A draft with the values of fields, or a message for each value that is not of the field's kind.
     pub(crate) fn read(
         definition: &Definition,
-        mut value: impl FnMut(Field) -> Result<Option<Value<'static>>, String>,
+        mut value: impl FnMut(&Field) -> Result<Option<Value<'static>>, String>,
     ) -> Result<Self, Messages> {
         let (mut draft, mut messages) = (Self::default(), Messages::new());
         for field in definition.in_order_of_messages() {
-            match value(*field) {
+            match value(field) {
                 Ok(Some(value)) => draft.set(field, value),
                 Ok(None) => {}
-                Err(message) => messages.push(Message::about(field.name(), message)),
+                Err(message) => messages.push(Message::about(field.name().to_owned(), message)),
             }
         }
         if messages.is_empty() {
@@ -106,7 +106,7 @@ impl Draft {
     }
 
     /// Removes the value of a field.
-    pub(super) fn clear(&mut self, field: Field) {
+    pub(super) fn clear(&mut self, field: &Field) {
         match field.member() {
             Member::Name => self.name = None,
             Member::Type => self.robot_type = None,
@@ -125,7 +125,7 @@ impl Draft {
 
     /// The value of a field, if the client has set it.
     #[must_use]
-    pub fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub fn value(&self, field: &Field) -> Option<Value<'_>> {
         match field.member() {
             Member::Name => self.name.as_deref().map(Value::from),
             Member::Type => self.robot_type.as_deref().map(Value::from),
@@ -140,10 +140,10 @@ impl Draft {
     pub(super) fn check(
         mut self,
         definition: &Definition,
-        needs: impl Fn(Field) -> bool,
+        needs: impl Fn(&Field) -> bool,
     ) -> Result<(Self, Vec<Field>), Rejection> {
         let (mut violations, mut cleared) = (Vec::new(), Vec::new());
-        for field in definition.in_order_of_messages().iter().copied() {
+        for field in definition.in_order_of_messages() {
             // Equal numbers are equal values, also beyond 53 bits.
             let number = match (self.value(field), field.kind()) {
                 (Some(Value::Number(number)), _) => Value::number(number),
@@ -158,7 +158,7 @@ impl Draft {
             violations.extend(match self.value(field) {
                 Some(value) if !field.is_required() && field.is_empty(&value) => {
                     self.clear(field);
-                    cleared.push(field);
+                    cleared.push(field.clone());
                     continue;
                 }
                 Some(value) => field.check(&value),
@@ -168,11 +168,11 @@ impl Draft {
         }
         let left_out = definition
             .left_out()
-            .filter(|field| self.value(*field).is_some());
-        let left_out = left_out.map(|field| -> &str { field.name() });
+            .filter(|field| self.value(field).is_some());
         let own = self.own.names();
         let unknown = own.filter(|name| definition.field(name).is_none());
-        violations.extend(left_out.chain(unknown).map(|name| {
+        let names = left_out.map(Field::name).chain(unknown);
+        violations.extend(names.map(|name| {
             let message = format!("{name} is not a field of this catalogue");
             Violation::wrong_kind(name.to_owned(), message)
         }));
@@ -216,7 +216,7 @@ impl Rejection {
     }
 
     /// The value of a field, if it violates no rule.
-    pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub(crate) fn value(&self, field: &Field) -> Option<Value<'_>> {
         let value = self.draft.value(field);
         value.filter(|_| !self.violations.concern(field))
     }

@@ -84,14 +84,15 @@ pub(crate) fn read(
     let members = Members::parse(definition, bytes, subject)?;
     let values = members.0.iter().map(|(name, json)| (&**name, *json));
     let values: HashMap<_, _> = values.collect();
-    let member = |field: Field| values.get(field.name()).copied();
+    let member = |field: &Field| values.get(field.name()).copied();
     let draft = Draft::read(definition, |field| match member(field) {
         None | Some("null") => Ok(None),
         Some(json) => parse_json(field, subject.number(json)).map(Some),
     });
-    let fields = definition.settable().iter().copied();
+    let fields = definition.settable().iter();
     let nulls = fields
-        .filter(|field| member(*field) == Some("null"))
+        .filter(|field| member(field) == Some("null"))
+        .cloned()
         .collect();
     let others = members.check_others(definition, subject);
     match draft {
@@ -145,12 +146,12 @@ impl Members<'_> {
             return Messages::new();
         };
         let mut messages = Messages::new();
-        let sent = |field: Field| self.get(field.name()).filter(|json| *json != "null");
-        if id == Some("") && sent(Field::REVISION).is_some() {
+        let sent = |field: &Field| self.get(field.name()).filter(|json| *json != "null");
+        if id == Some("") && sent(&Field::REVISION).is_some() {
             let message = "revision must be left out; the service counts revisions".to_owned();
             messages.push(Message::about("revision", message));
         }
-        if let (Some(id), Some(json)) = (id, sent(Field::ID))
+        if let (Some(id), Some(json)) = (id, sent(&Field::ID))
             && (id.is_empty() || json.trim_matches('"').parse::<RobotId>() != id.parse())
         {
             let message = match id {
@@ -174,7 +175,7 @@ impl Members<'_> {
 }
 
 /// The value of a member that is not `null`.
-pub(crate) fn parse_json(field: Field, json: &str) -> Result<Value<'static>, String> {
+pub(crate) fn parse_json(field: &Field, json: &str) -> Result<Value<'static>, String> {
     match field.kind() {
         // Rust parses every number of JSON, and a plus sign, which is not JSON, was rejected before.
         Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => {

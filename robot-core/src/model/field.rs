@@ -1,6 +1,6 @@
 //! Fields of a robot: what a definition says about each.
 
-use std::fmt;
+use std::{borrow::Cow, fmt, ptr, sync::Arc};
 
 use super::{format::Format, kind::Kind, revision::Revision, value::Value};
 
@@ -15,69 +15,62 @@ use super::{format::Format, kind::Kind, revision::Revision, value::Value};
 /// ```
 pub const NAME_LENGTH_LIMIT: usize = 255;
 
+static ID: Properties = Properties::new(
+    Member::Id,
+    Kind::Id,
+    ["id", "ID", "1"],
+    "Assigned by the service, and never used again.",
+);
+static NAME: Properties = Properties::new(
+    Member::Name,
+    Kind::Text {
+        max_length: NAME_LENGTH_LIMIT,
+        format: Format::Any,
+    },
+    ["name", "Name", "R2-D2"],
+    "Any characters but NUL, compared byte for byte.",
+);
+const TYPES: &[Cow<'_, str>] = &[
+    Cow::Borrowed("droid"),
+    Cow::Borrowed("mechanical"),
+    Cow::Borrowed("virtual"),
+];
+static TYPE: Properties = Properties::new(
+    Member::Type,
+    Kind::Choice(Cow::Borrowed(TYPES)),
+    ["type", "Type", "droid"],
+    "",
+);
+static YEAR: Properties = Properties::new(
+    Member::Year,
+    Kind::Integer {
+        minimum: 0,
+        maximum: i64::MAX,
+    },
+    ["year", "Year", "1977"],
+    "",
+);
+static REVISION: Properties = Properties::new(
+    Member::Revision,
+    Kind::Integer {
+        minimum: 1,
+        maximum: Revision::GREATEST_RESTORED.get(),
+    },
+    ["revision", "Revision", "1"],
+    "Greater by one after each change.",
+);
+
 impl Field {
     /// The id.
-    pub const ID: Self = Self(&Properties {
-        name: "id",
-        title: "ID",
-        description: "Assigned by the service, and never used again.",
-        example: "1",
-        member: Member::Id,
-        kind: Kind::Id,
-        is_unique: true,
-        ..Properties::DEFAULT
-    });
+    pub const ID: Self = Self(Owner::BuiltIn(&ID));
     /// The name.
-    pub const NAME: Self = Self(&Properties {
-        name: "name",
-        title: "Name",
-        description: "Any characters but NUL, compared byte for byte.",
-        example: "R2-D2",
-        member: Member::Name,
-        kind: Kind::Text {
-            max_length: NAME_LENGTH_LIMIT,
-            format: Format::Any,
-        },
-        is_unique: true,
-        ..Properties::DEFAULT
-    });
+    pub const NAME: Self = Self(Owner::BuiltIn(&NAME));
     /// The type.
-    pub const TYPE: Self = Self(&Properties {
-        name: "type",
-        title: "Type",
-        example: "droid",
-        member: Member::Type,
-        kind: Kind::Choice(&["droid", "mechanical", "virtual"]),
-        ..Properties::DEFAULT
-    });
+    pub const TYPE: Self = Self(Owner::BuiltIn(&TYPE));
     /// The year.
-    pub const YEAR: Self = Self(&Properties {
-        name: "year",
-        title: "Year",
-        example: "1977",
-        member: Member::Year,
-        kind: Kind::Integer {
-            minimum: 0,
-            maximum: i64::MAX,
-        },
-        is_indexed: true,
-        from_name: "year_from",
-        to_name: "year_to",
-        ..Properties::DEFAULT
-    });
+    pub const YEAR: Self = Self(Owner::BuiltIn(&YEAR));
     /// The revision.
-    pub const REVISION: Self = Self(&Properties {
-        name: "revision",
-        title: "Revision",
-        description: "Greater by one after each change.",
-        example: "1",
-        member: Member::Revision,
-        kind: Kind::Integer {
-            minimum: 1,
-            maximum: Revision::GREATEST_RESTORED.get(),
-        },
-        ..Properties::DEFAULT
-    });
+    pub const REVISION: Self = Self(Owner::BuiltIn(&REVISION));
 
     /// All fields of the built-in definition.
     pub const ALL: &[Self] = &[Self::ID, Self::NAME, Self::TYPE, Self::YEAR, Self::REVISION];
@@ -90,7 +83,8 @@ impl Field {
     pub(crate) const DEFAULT_VIEW: &[Self] = &[Self::ID, Self::NAME];
 }
 
-/// A field of a robot. Fields of equal names are equal.
+/// A field of a robot, which belongs to its definition. Fields are equal if all that their definitions say about them
+/// is equal.
 ///
 /// ```
 /// use robot_core::Field;
@@ -98,19 +92,26 @@ impl Field {
 /// assert_eq!(Field::TYPE.choices(), ["droid", "mechanical", "virtual"]);
 /// assert_eq!(Field::names(Field::DEFAULT), "id,name,type,year");
 /// ```
-#[derive(Clone, Copy)]
-pub struct Field(pub(super) &'static Properties);
+#[derive(Clone)]
+pub struct Field(Owner);
+
+/// The properties of a field, which are freed with the last definition or field that has them.
+#[derive(Clone)]
+enum Owner {
+    BuiltIn(&'static Properties),
+    Definition(Arc<Properties>),
+}
 
 /// What a definition says about a field.
-#[derive(Clone, Copy)]
+#[derive(Clone, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are independent keywords"
 )]
 pub(super) struct Properties {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) description: &'static str,
+    pub(super) name: Cow<'static, str>,
+    pub(super) title: Cow<'static, str>,
+    pub(super) description: Cow<'static, str>,
     /// A value, as text.
     pub(super) example: &'static str,
     pub(super) member: Member,
@@ -119,26 +120,29 @@ pub(super) struct Properties {
     pub(super) is_unique: bool,
     pub(super) is_indexed: bool,
     pub(super) is_searched: bool,
-    /// The names of conditions for a range.
-    pub(super) from_name: &'static str,
-    pub(super) to_name: &'static str,
 }
 
 impl Properties {
-    pub(super) const DEFAULT: Self = Self {
-        name: "",
-        title: "",
-        description: "",
-        example: "",
-        member: Member::Own,
-        kind: Kind::Boolean,
-        is_required: true,
-        is_unique: false,
-        is_indexed: false,
-        is_searched: false,
-        from_name: "",
-        to_name: "",
-    };
+    /// The properties of a field without keywords.
+    pub(super) const fn new(
+        member: Member,
+        kind: Kind,
+        [name, title, example]: [&'static str; 3],
+        description: &'static str,
+    ) -> Self {
+        Self {
+            name: Cow::Borrowed(name),
+            title: Cow::Borrowed(title),
+            description: Cow::Borrowed(description),
+            example,
+            is_unique: matches!(member, Member::Id | Member::Name),
+            is_indexed: matches!(member, Member::Year),
+            member,
+            kind,
+            is_required: true,
+            is_searched: false,
+        }
+    }
 }
 
 /// Where a robot keeps the value of a field. The order is that of messages about several fields,
@@ -156,32 +160,48 @@ pub(crate) enum Member {
 
 impl Field {
     /// The built-in field with this name, if clients can set it.
-    pub(crate) fn built_in(name: &str) -> Option<Self> {
-        let mut settable = Self::SETTABLE.iter().copied();
-        settable.find(|field| field.name() == name)
+    pub(crate) fn built_in(name: &str) -> Option<&'static Self> {
+        Self::SETTABLE.iter().find(|field| field.name() == name)
+    }
+
+    pub(super) fn defined(properties: Properties) -> Self {
+        Self(Owner::Definition(Arc::new(properties)))
+    }
+
+    pub(super) fn properties(&self) -> &Properties {
+        match &self.0 {
+            Owner::BuiltIn(properties) => properties,
+            Owner::Definition(properties) => properties,
+        }
+    }
+
+    /// Whether the fields have the same name, whatever their definitions say about them.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        self.name() == other.name()
     }
 
     /// The name, as in JSON.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.0.name
+    pub fn name(&self) -> &str {
+        &self.properties().name
     }
 
     /// The name for people, as a heading.
     #[must_use]
-    pub const fn title(self) -> &'static str {
-        self.0.title
+    pub fn title(&self) -> &str {
+        &self.properties().title
     }
 
     /// The kind of values.
     #[must_use]
-    pub const fn kind(self) -> Kind {
-        self.0.kind
+    pub fn kind(&self) -> &Kind {
+        &self.properties().kind
     }
 
     /// The texts to choose from; none for a field of another kind.
     #[must_use]
-    pub const fn choices(self) -> &'static [&'static str] {
+    pub fn choices(&self) -> &[Cow<'static, str>] {
         match self.kind() {
             Kind::Choice(choices) => choices,
             _ => &[],
@@ -190,54 +210,53 @@ impl Field {
 
     /// Whether none can be added without a value.
     #[must_use]
-    pub const fn is_required(self) -> bool {
-        self.0.is_required
+    pub fn is_required(&self) -> bool {
+        self.properties().is_required
     }
 
     /// Whether no two robots have the same value.
     #[must_use]
-    pub const fn is_unique(self) -> bool {
-        self.0.is_unique
+    pub fn is_unique(&self) -> bool {
+        self.properties().is_unique
     }
 
     /// Whether a store finds and sorts robots by this field without reading all of them.
     #[must_use]
-    pub const fn is_indexed(self) -> bool {
-        self.0.is_indexed || self.0.is_unique
+    pub fn is_indexed(&self) -> bool {
+        self.properties().is_indexed || self.is_unique()
     }
 
     /// Whether searches for words include the field.
     #[must_use]
-    pub const fn is_searched(self) -> bool {
-        self.0.is_searched
+    pub fn is_searched(&self) -> bool {
+        self.properties().is_searched
     }
 
     /// Whether the owner of the catalogue has added the field.
     #[must_use]
-    pub fn is_own(self) -> bool {
+    pub fn is_own(&self) -> bool {
         self.member() == Member::Own
     }
 
     /// Whether the values of this field before its change are converted, because its kind changes.
-    pub(crate) fn converts(self, before: Self) -> bool {
-        let is_choice = |field: Self| matches!(field.kind(), Kind::Choice(_));
+    pub(crate) fn converts(&self, before: &Self) -> bool {
+        let is_choice = |field: &Self| matches!(field.kind(), Kind::Choice(_));
         let (kind, old) = (self.kind(), before.kind());
         kind.json_type() != old.json_type()
             || is_choice(self) != is_choice(before)
             || kind.is_time() && kind.time() != old.time()
     }
 
-    /// The names of the conditions for a range of values; empty if there are none.
-    pub(crate) const fn range_names(self) -> [&'static str; 2] {
-        [self.0.from_name, self.0.to_name]
+    pub(super) fn description(&self) -> &str {
+        &self.properties().description
     }
 
-    pub(crate) const fn member(self) -> Member {
-        self.0.member
+    pub(crate) fn member(&self) -> Member {
+        self.properties().member
     }
 
     /// Whether several robots may have the same value, or none, so that a place in a list needs an id.
-    pub(crate) fn has_equals(self) -> bool {
+    pub(crate) fn has_equals(&self) -> bool {
         match self.member() {
             Member::Id => false,
             Member::Name => !self.is_unique(),
@@ -254,14 +273,14 @@ impl Field {
     /// assert_eq!(Field::YEAR.limits(), "an integer, 0 or greater");
     /// ```
     #[must_use]
-    pub fn limits(self) -> String {
+    pub fn limits(&self) -> String {
         let unique = if self.is_unique() { ", unique" } else { "" };
         self.kind().limits() + unique
     }
 
     /// What a value must be, for messages, such as `an integer from 0 to 99`.
     #[must_use]
-    pub fn requirement(self) -> String {
+    pub fn requirement(&self) -> String {
         self.kind().requirement()
     }
 
@@ -284,21 +303,21 @@ impl Field {
     /// assert_eq!(Field::YEAR.parse_value("1977"), Ok(Value::Integer(1977)));
     /// assert!(Field::YEAR.parse_value("MCMLXXVII").is_err());
     /// ```
-    pub fn parse_value(self, text: &str) -> Result<Value<'_>, String> {
+    pub fn parse_value<'t>(&self, text: &'t str) -> Result<Value<'t>, String> {
         self.kind().parse(text).ok_or_else(|| self.wrong_kind())
     }
 
-    pub(super) fn wrong_kind(self) -> String {
+    pub(super) fn wrong_kind(&self) -> String {
         format!("{self} must be {}", self.requirement())
     }
 
     /// Whether a value is an empty text that is the same as none.
-    pub(super) fn is_empty(self, value: &Value<'_>) -> bool {
+    pub(super) fn is_empty(&self, value: &Value<'_>) -> bool {
         matches!(value, Value::Text(text) if text.is_empty()) && self.is_missing_if_empty()
     }
 
     /// Whether an empty text is the same as none.
-    pub(super) fn is_missing_if_empty(self) -> bool {
+    pub(super) fn is_missing_if_empty(&self) -> bool {
         match self.kind() {
             Kind::Text { .. } => true,
             Kind::Choice(_) => self.is_own() || !self.is_required(),
@@ -309,7 +328,8 @@ impl Field {
 
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        let (one, other) = (self.properties(), other.properties());
+        ptr::eq(one, other) || one == other
     }
 }
 
@@ -330,5 +350,39 @@ impl fmt::Debug for Field {
 impl fmt::Display for Field {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Weak;
+
+    use super::*;
+    use crate::model::Definition;
+
+    #[test]
+    fn dropped_definitions_keep_no_memory() {
+        let mut size = 0;
+        while size < 50 << 20 {
+            let field = |number| {
+                let text = format!("{size} {}", "x".repeat(900));
+                format!(
+                    r#""f{number}":{{"type":"string","pattern":"^{number}","description":"{text}"}}"#
+                )
+            };
+            let fields: Vec<_> = (0..60).map(field).collect();
+            let document = format!(r#"{{"properties":{{{}}}}}"#, fields.join(","));
+            size += document.len();
+            let definition: Definition = document.parse().unwrap();
+            let weak = |field: &Field| match &field.0 {
+                Owner::BuiltIn(_) => Weak::new(),
+                Owner::Definition(properties) => Arc::downgrade(properties),
+            };
+            let properties: Vec<_> = definition.own().map(weak).collect();
+            assert_eq!(properties.len(), 60);
+            assert!(properties.iter().all(|field| field.strong_count() == 1));
+            drop(definition);
+            assert!(properties.iter().all(|field| field.upgrade().is_none()));
+        }
     }
 }

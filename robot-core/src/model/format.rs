@@ -1,13 +1,13 @@
 //! Formats of texts: the table from which everything that depends on a format follows.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use regex_lite::Regex;
 
 use super::date::{DateOrder, is_date, read_date};
 
 /// What a text must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// Any text.
@@ -78,13 +78,13 @@ impl PartialEq for NamedFormat {
 impl Eq for NamedFormat {}
 
 /// A regular expression, which takes linear time.
-#[derive(Debug, Clone, Copy)]
-pub struct Pattern(pub(super) &'static Regex);
+#[derive(Debug, Clone)]
+pub struct Pattern(pub(super) Arc<Regex>);
 
 impl Pattern {
     /// The text of the regular expression.
     #[must_use]
-    pub fn as_str(&self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }

@@ -1,12 +1,17 @@
 //! Kinds of fields: how their values are parsed, checked and described.
 
+use std::{
+    borrow::{Borrow, Cow},
+    fmt,
+};
+
 use super::{
     format::{Format, NamedFormat},
     value::Value,
 };
 
 /// The kind of a field's values, and their limits.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
     /// The id of a robot.
@@ -19,7 +24,7 @@ pub enum Kind {
         format: Format,
     },
     /// One of these texts.
-    Choice(&'static [&'static str]),
+    Choice(Cow<'static, [Cow<'static, str>]>),
     /// An integer of 64 bits.
     Integer {
         /// The least value.
@@ -44,18 +49,18 @@ pub(crate) const INDEXED_LENGTH: usize = 500;
 impl Kind {
     /// Whether values are numbers, which tables align to the right.
     #[must_use]
-    pub const fn is_number(self) -> bool {
+    pub const fn is_number(&self) -> bool {
         matches!(self, Self::Id | Self::Integer { .. } | Self::Number { .. })
     }
 
     /// Whether values are texts, in JSON and in databases.
     #[must_use]
-    pub const fn is_text(self) -> bool {
+    pub const fn is_text(&self) -> bool {
         matches!(self, Self::Text { .. } | Self::Choice(_))
     }
 
     /// The format of values that are times.
-    pub(crate) const fn time(self) -> Option<&'static NamedFormat> {
+    pub(crate) const fn time(&self) -> Option<&'static NamedFormat> {
         match self {
             Self::Text {
                 format: Format::Named(format),
@@ -67,19 +72,19 @@ impl Kind {
 
     /// Whether values are points in time, such as dates: texts in the order of time, which are counted by years.
     #[must_use]
-    pub const fn is_time(self) -> bool {
+    pub const fn is_time(&self) -> bool {
         self.time().is_some()
     }
 
     /// Whether values have an order that people ask for: from one to another.
     #[must_use]
-    pub const fn is_ordered(self) -> bool {
+    pub const fn is_ordered(&self) -> bool {
         self.is_time() || matches!(self, Self::Integer { .. } | Self::Number { .. })
     }
 
     /// The type of values in JSON.
     #[must_use]
-    pub const fn json_type(self) -> &'static str {
+    pub const fn json_type(&self) -> &'static str {
         match self {
             Self::Id | Self::Text { .. } | Self::Choice(_) => "string",
             Self::Integer { .. } => "integer",
@@ -89,14 +94,14 @@ impl Kind {
     }
 
     /// Whether a time is one.
-    pub(crate) fn is_valid_time(self, value: &Value<'_>) -> bool {
+    pub(crate) fn is_valid_time(&self, value: &Value<'_>) -> bool {
         let is_valid =
             |time: &NamedFormat| matches!(value, Value::Text(text) if (time.is_valid)(text));
         self.time().is_none_or(is_valid)
     }
 
     /// What a value must be, for people.
-    pub(super) fn requirement(self) -> String {
+    pub(super) fn requirement(&self) -> String {
         match self {
             Self::Id => "a positive integer".to_owned(),
             Self::Text { .. } => self
@@ -112,7 +117,7 @@ impl Kind {
     }
 
     /// The limits of values, for help texts.
-    pub(super) fn limits(self) -> String {
+    pub(super) fn limits(&self) -> String {
         match self {
             Self::Text { max_length, format } => {
                 let text = match format {
@@ -132,7 +137,7 @@ impl Kind {
                 minimum,
                 maximum: i64::MAX,
             } => format!("an integer, {minimum} or greater"),
-            Self::Number { minimum, maximum } => match (minimum > f64::MIN, maximum < f64::MAX) {
+            Self::Number { minimum, maximum } => match (*minimum > f64::MIN, *maximum < f64::MAX) {
                 (true, true) => format!("a number from {minimum} to {maximum}"),
                 (true, false) => format!("a number, {minimum} or greater"),
                 (false, true) => format!("a number, {maximum} or less"),
@@ -143,7 +148,7 @@ impl Kind {
     }
 
     /// The value of a text; `None` if it is of another kind.
-    pub(super) fn parse(self, text: &str) -> Option<Value<'_>> {
+    pub(super) fn parse<'t>(&self, text: &'t str) -> Option<Value<'t>> {
         match self {
             Self::Id => text.parse().ok().map(Value::Id),
             Self::Text { .. } | Self::Choice(_) => Some(text.into()),
@@ -159,7 +164,7 @@ impl Kind {
     }
 
     /// Whether a value is of this kind, whatever its limits are.
-    pub(super) const fn has(self, value: &Value<'_>) -> bool {
+    pub(super) const fn has(&self, value: &Value<'_>) -> bool {
         match value {
             Value::Id(_) => matches!(self, Self::Id),
             Value::Text(_) => self.is_text(),
@@ -171,7 +176,7 @@ impl Kind {
 }
 
 /// Names in a sentence: `a, b or c`.
-pub(crate) fn listed(names: &[&str], conjunction: &str) -> String {
+pub(crate) fn listed<T: Borrow<str> + fmt::Display>(names: &[T], conjunction: &str) -> String {
     match names.split_last() {
         Some((last, before)) if !before.is_empty() => {
             format!("{} {conjunction} {last}", before.join(", "))

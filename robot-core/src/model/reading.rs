@@ -33,7 +33,7 @@ impl Reading {
     /// The text that the field parses; `None` if it stands for no value.
     pub(crate) fn text<'t>(
         &self,
-        field: Field,
+        field: &Field,
         text: &'t str,
     ) -> Result<Option<Cow<'t, str>>, String> {
         let kind = field.kind();
@@ -89,7 +89,7 @@ impl Reading {
 
 impl Field {
     /// The value of this field that a value of another kind becomes; `None` if it becomes none.
-    pub(crate) fn convert(self, value: &Value<'_>) -> Option<Value<'static>> {
+    pub(crate) fn convert(&self, value: &Value<'_>) -> Option<Value<'static>> {
         let text = value.to_string();
         let text = Reading::default().text(self, &text).ok()??;
         let value = self.parse_value(&text).ok()?.into_owned();

@@ -122,7 +122,7 @@ impl Robot {
 
     /// The value of a field; `None` if the robot has none.
     #[must_use]
-    pub fn value_of(&self, field: Field) -> Option<Value<'_>> {
+    pub fn value_of(&self, field: &Field) -> Option<Value<'_>> {
         match field.member() {
             Member::Id => Some(Value::Id(self.id)),
             Member::Revision => Some(Value::Integer(self.revision.get())),
@@ -144,7 +144,7 @@ impl Robot {
     pub fn value(&self, name: &str) -> Option<Value<'_>> {
         let mut built_in = Field::ALL.iter();
         match built_in.find(|field| field.name() == name) {
-            Some(field) => self.value_of(*field),
+            Some(field) => self.value_of(field),
             None => self.values.own().get(name),
         }
     }

@@ -8,7 +8,7 @@ impl Field {
     /// The JSON schema of stored values. It has no limits and no choices, because those of an earlier or a newer
     /// definition may be others.
     #[must_use]
-    pub fn json_schema(self) -> Json {
+    pub fn json_schema(&self) -> Json {
         let mut schema = match self.kind() {
             Kind::Id => json!({ "type": "string", "pattern": "^[1-9][0-9]*$" }),
             Kind::Text { .. } => json!({ "type": "string", "minLength": 1 }),
@@ -16,10 +16,11 @@ impl Field {
             _ => json!({ "type": self.kind().json_type() }),
         };
         schema["title"] = self.title().into();
-        if !self.0.description.is_empty() {
-            schema["description"] = self.0.description.into();
+        let properties = self.properties();
+        if !properties.description.is_empty() {
+            schema["description"] = (&*properties.description).into();
         }
-        let example = self.parse_value(self.0.example).ok();
+        let example = self.parse_value(properties.example).ok();
         if let Some(example) = example.filter(|example| self.check(example).is_empty()) {
             schema["examples"] = json!([example]);
         }
@@ -28,7 +29,7 @@ impl Field {
 
     /// The JSON schema of values that clients send.
     #[must_use]
-    pub fn json_schema_of_drafts(self) -> Json {
+    pub fn json_schema_of_drafts(&self) -> Json {
         const LIMITS: [&str; 6] = [
             "enum",
             "maxLength",

@@ -1,6 +1,9 @@
 //! Texts: messages about input, and names that are similar.
 
-use std::{borrow::Cow, fmt};
+use std::{
+    borrow::{Borrow, Cow},
+    fmt,
+};
 
 use serde::Serialize;
 use strsim::damerau_levenshtein;
@@ -92,9 +95,9 @@ pub(crate) const UNKNOWN_LIMIT: usize = 10;
 
 /// The message that a name is none of the known ones, such as `'limt' is not a parameter; did you mean limit?`
 #[cfg(feature = "transfer")]
-pub(crate) fn unknown(name: &str, kind: &str, known: &[&str]) -> String {
+pub(crate) fn unknown<T: Borrow<str>>(name: &str, kind: &str, known: &[T]) -> String {
     let name = excerpt(name);
-    let hint = match similar(&name, known.iter().copied()) {
+    let hint = match similar(&name, known.iter().map(T::borrow)) {
         Some(nearest) => format!("did you mean {nearest}?"),
         None if known.is_empty() => "there are none".to_owned(),
         None => format!("the {kind}s are {}", known.join(", ")),

@@ -142,7 +142,7 @@ impl ValidDraft {
 
     /// The value of a field, except for the id and the revision. A value of another kind than the field's,
     /// which was stored before the field was defined, is none.
-    pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub(crate) fn value(&self, field: &Field) -> Option<Value<'_>> {
         let value = self.draft.value(field);
         value.filter(|value| field.kind().has(value))
     }
@@ -189,7 +189,7 @@ impl ValidChanges {
         }
         let mut removed = self.removed.clone();
         if self.replaces_own {
-            removed.extend(definition.own());
+            removed.extend(definition.own().cloned());
         }
         let checked = definition.validate_patch(self.draft.clone(), &removed)?;
         Ok(Some(Self {
@@ -205,13 +205,13 @@ impl ValidChanges {
 
     /// Whether the value of a field is removed.
     #[must_use]
-    pub fn removes(&self, field: Field) -> bool {
-        self.removed.contains(&field)
+    pub fn removes(&self, field: &Field) -> bool {
+        self.removed.iter().any(|removed| removed.is(field))
     }
 
     /// The new value of a field, if it is to change to another one.
     #[must_use]
-    pub fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub fn value(&self, field: &Field) -> Option<Value<'_>> {
         self.draft.value(field)
     }
 
@@ -239,7 +239,7 @@ impl ValidChanges {
     }
 
     /// How the own values change.
-    pub(crate) fn own(&self, definition: &Definition) -> OwnChange {
+    pub(crate) fn own(&self, definition: &Definition) -> OwnChange<'_> {
         if self.replaces_own {
             return OwnChange::Set(self.draft.own.to_json(definition));
         }
@@ -263,7 +263,7 @@ impl ValidChanges {
             merged.own.extend(new.own);
         }
         for field in self.removed {
-            merged.clear(field);
+            merged.clear(&field);
         }
         ValidDraft {
             draft: merged,
@@ -273,19 +273,19 @@ impl ValidChanges {
 }
 
 /// A change of the own values, which are a JSON object.
-pub(crate) enum OwnChange {
+pub(crate) enum OwnChange<'a> {
     None,
     /// They are these.
     Set(Option<String>),
     /// This merge patch (RFC 7396) is applied, which removes the values with these names.
-    Merge(String, Vec<&'static str>),
+    Merge(String, Vec<&'a str>),
 }
 
 impl From<ValidDraft> for ValidChanges {
     /// All members, and the removal of values that the draft does not have.
     fn from(draft: ValidDraft) -> Self {
         let removed = [Field::TYPE, Field::YEAR].into_iter();
-        let removed = removed.filter(|field| draft.value(*field).is_none());
+        let removed = removed.filter(|field| draft.value(field).is_none());
         Self {
             removed: removed.collect(),
             checked_by: draft.checked_by,
@@ -363,7 +363,7 @@ mod tests {
         for (changes, expected) in [
             (patch(Some("Other"), &[]), Some("Other")),
             (patch(Some(""), &[]), None),
-            (patch(None, &[maker]), None),
+            (patch(None, std::slice::from_ref(maker)), None),
             (patch(None, &[]), Some("ACME")),
             (replacement(Some("Other")), Some("Other")),
             (replacement(None), None),
@@ -374,7 +374,7 @@ mod tests {
             assert_eq!(merged.value(rooms), Some(Value::Integer(3)));
         }
         assert!(patch(None, &[]).is_empty());
-        assert!(!patch(None, &[maker]).is_empty());
+        assert!(!patch(None, std::slice::from_ref(maker)).is_empty());
     }
 
     #[test]

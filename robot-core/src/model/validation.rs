@@ -34,13 +34,13 @@ impl Definition {
         removed: &[Field],
     ) -> Result<ValidChanges, Rejection> {
         for field in self.settable() {
-            if draft.value(*field) == robot.value_of(*field) {
-                draft.clear(*field);
+            if draft.value(field) == robot.value_of(field) {
+                draft.clear(field);
             }
         }
-        let removed = removed.iter().copied();
+        let removed = removed.iter().cloned();
         let removed: Vec<_> = removed
-            .filter(|field| robot.value_of(*field).is_some())
+            .filter(|field| robot.value_of(field).is_some())
             .collect();
         self.validate_patch(draft, &removed)
     }
@@ -55,16 +55,16 @@ impl Definition {
         draft: Draft,
         removed: &[Field],
     ) -> Result<ValidChanges, Rejection> {
-        let checked = draft.check(self, |field| removed.contains(&field));
+        let checked = draft.check(self, |field| {
+            removed.iter().any(|removed| removed.is(field))
+        });
         let (draft, cleared) = checked.map_err(|rejection| Rejection {
             removed: removed.to_vec(),
             ..rejection
         })?;
-        let removed = removed
-            .iter()
-            .filter(|field| draft.value(**field).is_none());
+        let removed = removed.iter().filter(|field| draft.value(field).is_none());
         Ok(ValidChanges {
-            removed: removed.copied().chain(cleared).collect(),
+            removed: removed.cloned().chain(cleared).collect(),
             draft,
             replaces_own: false,
             checked_by: Some(self.identity()),
@@ -75,10 +75,10 @@ impl Definition {
 impl Rejection {
     /// The same rejection of a draft that replaces all values.
     fn replacing(self, definition: &Definition) -> Self {
-        let fields = definition.settable().iter().copied();
-        let removed = fields.filter(|field| self.draft.value(*field).is_none());
+        let fields = definition.settable().iter();
+        let removed = fields.filter(|field| self.draft.value(field).is_none());
         Self {
-            removed: removed.collect(),
+            removed: removed.cloned().collect(),
             ..self
         }
     }

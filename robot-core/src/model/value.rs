@@ -14,7 +14,7 @@ use super::id::RobotId;
 ///
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
-/// let values = Field::DEFAULT.iter().filter_map(|field| robot.value_of(*field));
+/// let values = Field::DEFAULT.iter().filter_map(|field| robot.value_of(field));
 /// let texts: Vec<_> = values.map(|value| value.to_string()).collect();
 /// assert_eq!(texts, ["7", "R2-D2", "droid", "1977"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

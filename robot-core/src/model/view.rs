@@ -14,7 +14,7 @@ impl Serialize for View<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(self.fields.len()))?;
         for field in self.fields {
-            if let Some(value) = self.robot.value_of(*field) {
+            if let Some(value) = self.robot.value_of(field) {
                 object.serialize_entry(field.name(), &value)?;
             }
         }
@@ -27,7 +27,7 @@ impl Serialize for Robot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(None)?;
         for field in Field::DEFAULT {
-            if let Some(value) = self.value_of(*field) {
+            if let Some(value) = self.value_of(field) {
                 object.serialize_entry(field.name(), &value)?;
             }
         }

@@ -82,10 +82,10 @@ impl Violation {
     }
 
     /// A required field has no value.
-    pub(crate) fn missing(field: Field) -> Self {
+    pub(crate) fn missing(field: &Field) -> Self {
         Self {
             rule: Rule::Missing,
-            ..Self::new(field.name(), format!("{field} is required"))
+            ..Self::new(field.name().to_owned(), format!("{field} is required"))
         }
     }
 
@@ -115,19 +115,19 @@ impl Violation {
 
 impl Field {
     /// The rules that a value violates, except for uniqueness.
-    pub(super) fn check(self, value: &Value<'_>) -> Vec<Violation> {
+    pub(super) fn check(&self, value: &Value<'_>) -> Vec<Violation> {
         let mut violations = Vec::new();
         let mut forbid = |is_violated: bool, rule: &str, limit: &dyn fmt::Display| {
             if is_violated {
                 let message = format!("The {self} {rule} {limit}");
-                violations.push(Violation::new(self.name(), message));
+                violations.push(Violation::new(self.name().to_owned(), message));
             }
         };
         match (self.kind(), value) {
             _ if self.is_empty(value) => return vec![Violation::missing(self)],
             (Kind::Text { max_length, format }, Value::Text(text)) => {
                 // Bytes bound characters from above, and counting them costs nothing.
-                let is_long = text.len() > max_length && text.chars().count() > max_length;
+                let is_long = text.len() > *max_length && text.chars().count() > *max_length;
                 let length = format_args!("{max_length} characters long");
                 forbid(is_long, "must be at most", &length);
                 let has_nul = text.contains('\0');
@@ -143,28 +143,28 @@ impl Field {
                     }
                 }
             }
-            (Kind::Choice(choices), Value::Text(text)) if choices.contains(&text.as_ref()) => {}
+            (Kind::Choice(choices), Value::Text(text)) if choices.contains(text) => {}
             (Kind::Choice(choices), Value::Text(_)) => {
                 let choices = choices.join(", ");
                 let message = format!("Value of field '{self}' must be part of list: {choices}");
-                return vec![Violation::new(self.name(), message)];
+                return vec![Violation::new(self.name().to_owned(), message)];
             }
             (Kind::Integer { minimum: 0, .. }, Value::Integer(..0)) if !self.is_own() => {
                 forbid(true, "cannot be less than", &"zero");
             }
             (Kind::Integer { minimum, maximum }, Value::Integer(integer)) => {
-                forbid(*integer < minimum, "cannot be less than", &minimum);
-                forbid(*integer > maximum, "cannot be greater than", &maximum);
+                forbid(integer < minimum, "cannot be less than", minimum);
+                forbid(integer > maximum, "cannot be greater than", maximum);
             }
             (kind @ Kind::Number { minimum, maximum }, value) if kind.has(value) => {
                 let number = value.as_number();
-                forbid(number < minimum, "cannot be less than", &minimum);
-                forbid(number > maximum, "cannot be greater than", &maximum);
+                forbid(number < *minimum, "cannot be less than", minimum);
+                forbid(number > *maximum, "cannot be greater than", maximum);
             }
             (kind, value) if kind.has(value) => {}
             (kind, _) => {
                 let message = format!("The {self} must be {}", kind.requirement());
-                return vec![Violation::wrong_kind(self.name(), message)];
+                return vec![Violation::wrong_kind(self.name().to_owned(), message)];
             }
         }
         violations
@@ -227,7 +227,7 @@ impl Violations {
     }
 
     /// Whether a value of this field violates a rule.
-    pub(crate) fn concern(&self, field: Field) -> bool {
+    pub(crate) fn concern(&self, field: &Field) -> bool {
         self.iter().any(|one| one.field() == field.name())
     }
 
@@ -238,7 +238,7 @@ impl Violations {
         let mut all = Vec::new();
         for field in definition.in_order_of_messages() {
             all.extend(rest.extract_if(.., |one| one.field() == field.name()));
-            if taken.contains(field) {
+            if taken.iter().any(|taken| taken.is(field)) {
                 all.push(Violation::taken(field.name()));
             }
         }

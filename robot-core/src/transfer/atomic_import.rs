@@ -91,7 +91,7 @@ fn run<C: Catalogue + ?Sized>(
     let mut deadline = None;
     loop {
         let records = records.iter().cloned().map(Ok);
-        let mut plan = Import::plan(catalogue, records, options);
+        let mut plan = Import::plan(catalogue, records, options.clone());
         let mut outcomes: Vec<_> = plan.by_ref().map(of_all_if_store_failed).collect();
         outcomes.extend(end.take());
         if outcomes.iter().any(|outcome| outcome.result.is_err()) {
@@ -117,7 +117,7 @@ fn run<C: Catalogue + ?Sized>(
                 Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_) | Error::Unavailable(_),
             ) if Instant::now() < deadline => {}
             // The names were free when they were looked up.
-            Err(error) if is_conflict(&error, options.key().or(Some(Field::NAME))) => {
+            Err(error) if is_conflict(&error, options.key().or(Some(&Field::NAME))) => {
                 return vec![Position::All.failed(contended())];
             }
             Err(error) => return vec![Position::All.failed(error)],

@@ -74,9 +74,9 @@ pub(super) enum Meaning {
 }
 
 impl Meaning {
-    pub(super) fn field(&self) -> Option<Field> {
+    pub(super) fn field(&self) -> Option<&Field> {
         match self {
-            Self::Field(field) => Some(*field),
+            Self::Field(field) => Some(field),
             Self::New(_) | Self::LeftOut | Self::Unknown => None,
         }
     }
@@ -246,9 +246,9 @@ impl Columns {
             match self.found(heading).map(|column| &column.meaning) {
                 Some(Meaning::Field(field)) => {
                     if let Some((_, other)) = fields.iter().find(|(one, _)| one == field) {
-                        return Err(twice(*field, other, heading));
+                        return Err(twice(field, other, heading));
                     }
-                    fields.push((*field, heading));
+                    fields.push((field.clone(), heading));
                 }
                 Some(Meaning::Unknown) if !heading.starts_with('#') => unknown.push(*heading),
                 _ => {}
@@ -257,7 +257,8 @@ impl Columns {
         if self.is_strict && !unknown.is_empty() {
             return Err(self.messages(&unknown).join("; "));
         }
-        let settable = self.definition.settable();
+        let definition = Arc::clone(&self.definition);
+        let settable = definition.settable();
         let names = Field::names(settable);
         if fields.is_empty() {
             let has_header = headings.iter().any(|heading| !heading.starts_with('#'));
@@ -364,16 +365,16 @@ impl Columns {
         };
         Ok(match field.map(Field::member) {
             Some(Member::Revision) if !self.has_ids() => Meaning::LeftOut,
-            _ => field.map_or(Meaning::Unknown, Meaning::Field),
+            _ => field.map_or(Meaning::Unknown, |field| Meaning::Field(field.clone())),
         })
     }
 
     /// The field that a heading names. An id is one of the file's own, unless it finds robots.
-    fn field(&self, heading: &str) -> Option<Field> {
+    fn field(&self, heading: &str) -> Option<&Field> {
         let heading: String = heading.trim().chars().take(TITLE_LIMIT).collect();
         let has_ids = self.has_ids();
         let fields = || {
-            let all = self.definition.all().iter().copied();
+            let all = self.definition.all().iter();
             all.filter(|field| has_ids || field.member() != Member::Id)
         };
         let normal = normalized(&heading);

@@ -1,6 +1,6 @@
 //! The fields that a file needs.
 
-use std::cmp::Reverse;
+use std::{borrow::Cow, cmp::Reverse};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ impl<'a> Fields<'a> {
         if !survey.columns.is_empty() && adds {
             let fields = present.settable().iter();
             for field in fields.filter(|field| field.is_required()) {
-                self.fit_missing(*field)?;
+                self.fit_missing(field)?;
             }
         }
         // The present definition fits even if there is no room for new fields.
@@ -245,7 +245,7 @@ impl<'a> Fields<'a> {
     fn store_as_text(
         &mut self,
         column: &Evidence,
-        field: Field,
+        field: &Field,
         reason: &str,
     ) -> Result<(), ProposalError> {
         if normalized(&column.heading) != field.name()
@@ -290,11 +290,14 @@ impl<'a> Fields<'a> {
             } else {
                 "the types are not texts"
             };
-            return self.store_as_text(column, Field::TYPE, reason);
+            return self.store_as_text(column, &Field::TYPE, reason);
         };
         let field = column.meaning.field();
         let known = field.map_or(&[][..], |field| field.choices());
-        let mut choices: Vec<_> = choices.iter().map(String::as_str).collect();
+        let mut choices: Vec<_> = choices
+            .iter()
+            .map(|choice| Cow::from(choice.as_str()))
+            .collect();
         if choices.iter().all(|choice| known.contains(choice)) {
             return Ok(());
         }
@@ -310,7 +313,7 @@ impl<'a> Fields<'a> {
 
     fn fit_years(&mut self, column: &Evidence) -> Result<(), ProposalError> {
         if let Some(sample) = &column.not_integer {
-            return self.store_as_text(column, Field::YEAR, &format!("{sample} is not a year"));
+            return self.store_as_text(column, &Field::YEAR, &format!("{sample} is not a year"));
         }
         let year = self.draft.property(Field::YEAR.name());
         let minimum = year.get("minimum").and_then(Value::as_i64);
@@ -330,7 +333,7 @@ impl<'a> Fields<'a> {
 
     /// Makes a field optional if records have no value of it. A built-in field without a column is left out if no robot
     /// has a value of it either.
-    fn fit_missing(&mut self, field: Field) -> Result<(), ProposalError> {
+    fn fit_missing(&mut self, field: &Field) -> Result<(), ProposalError> {
         let columns = &self.survey.columns;
         let column = columns
             .iter()
@@ -342,7 +345,7 @@ impl<'a> Fields<'a> {
                 .any(|change| change.field == moved && change.heading == column.heading)
         };
         let column = column.filter(|column| !has_moved(column));
-        if field == Field::NAME {
+        if field.member() == Member::Name {
             // Records without a name fail.
             let no_name = || ProposalError::NoName(self.survey.headings().join(", "));
             return column.map(drop).ok_or_else(no_name);

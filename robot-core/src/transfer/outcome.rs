@@ -91,7 +91,7 @@ impl OnConflict {
 /// }
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImportOptions {
     /// The field that finds the robot that a record changes: the id, or a unique one. The robot gets the values of which
     /// the record has a column or member. A record with a new value adds a robot, except for a new id. The records
@@ -111,9 +111,9 @@ pub struct ImportOptions {
 
 impl ImportOptions {
     /// The field that finds robots.
-    pub(super) fn key(&self) -> Option<Field> {
+    pub(super) fn key(&self) -> Option<&Field> {
         let by_name = self.on_conflict == OnConflict::Replace;
-        self.key.or(by_name.then_some(Field::NAME))
+        self.key.as_ref().or(by_name.then_some(&Field::NAME))
     }
 
     /// Checks that robots can be found in a catalogue with this definition.
@@ -124,8 +124,8 @@ impl ImportOptions {
         let Some(key) = self.key() else {
             return Ok(());
         };
-        let mut fields = definition.unique().chain([Field::ID]);
-        if fields.any(|field| field == key) {
+        let mut fields = definition.unique().chain([&Field::ID]);
+        if fields.any(|field| field.is(key)) {
             return Ok(());
         }
         let mut unique: Vec<_> = definition.unique().map(Field::name).collect();

@@ -218,7 +218,8 @@ impl Plan {
     ) -> Result<(), PlanError> {
         let mut records = records.with_columns(self.columns.clone());
         records.read_header()?;
-        let mut import = Import::dry_run(catalogue, &mut records, self.options, &self.definition);
+        let options = self.options.clone();
+        let mut import = Import::dry_run(catalogue, &mut records, options, &self.definition);
         for outcome in import.by_ref() {
             self.counts.count(&outcome);
             let Err(error) = &outcome.result else {
@@ -259,7 +260,7 @@ impl Plan {
     #[must_use]
     pub fn advice(&self, matching: &str, skip: &str, add_equal: &str) -> Vec<String> {
         let mut advice = Vec::new();
-        match self.key {
+        match &self.key {
             Some(key) => advice.push(format!("To change these robots, add {matching}{key}")),
             None if self.taken > 0 => {
                 advice.push(format!(
@@ -310,7 +311,7 @@ fn import_options(
             .ok_or_else(|| format!("{name} is not a field"))
     });
     let import = ImportOptions {
-        key: key.transpose().map_err(PlanError::Options)?,
+        key: key.transpose().map_err(PlanError::Options)?.cloned(),
         on_conflict: options.on_conflict,
         adds_equal: options.adds_equal,
         keeps_going: options.keeps_going,

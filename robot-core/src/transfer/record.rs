@@ -68,7 +68,7 @@ impl Cell<'_> {
     /// The value of a field, or what is wrong with it; `None` if the record says that there is no value.
     pub(super) fn value(
         self,
-        field: Field,
+        field: &Field,
         reading: &Reading,
     ) -> Result<Option<Value<'static>>, String> {
         match self {

@@ -240,7 +240,7 @@ impl<R: Read> Records<R> {
             found.map_err(|message| vec![message.into()])?;
         }
         let (mut found, mut unknown) =
-            (Vec::<(Field, &str, &Reading, Cell<'_>)>::new(), Vec::new());
+            (Vec::<(&Field, &str, &Reading, Cell<'_>)>::new(), Vec::new());
         let known: &Columns = columns;
         for (heading, cell) in &cells {
             let column = known
@@ -248,10 +248,10 @@ impl<R: Read> Records<R> {
                 .map(|column| (&column.meaning, &column.reading));
             match column {
                 Some((Meaning::Field(field), reading)) => {
-                    if let Some((_, other, ..)) = found.iter().find(|(one, ..)| one == field) {
-                        return Err(vec![twice(*field, other, heading).into()]);
+                    if let Some((_, other, ..)) = found.iter().find(|(one, ..)| *one == field) {
+                        return Err(vec![twice(field, other, heading).into()]);
                     }
-                    found.push((*field, heading, reading, *cell));
+                    found.push((field, heading, reading, *cell));
                 }
                 Some((Meaning::LeftOut, _)) => {}
                 // A column without a heading may number the records, or be empty.
@@ -263,12 +263,12 @@ impl<R: Read> Records<R> {
             let messages = known.messages(&unknown).into_iter();
             return Err(messages.map(Into::into).collect());
         }
-        let cell = |field: Field| found.iter().find(|(of, ..)| *of == field);
-        let number = |field| cell(field).and_then(|(.., cell)| cell.number());
+        let cell = |field: &Field| found.iter().find(|(of, ..)| of.is(field));
+        let number = |field: &Field| cell(field).and_then(|(.., cell)| cell.number());
         let message = |error: String| -> Messages { vec![error.into()] };
-        let id = number(Field::ID).map(|text| text.parse::<RobotId>());
+        let id = number(&Field::ID).map(|text| text.parse::<RobotId>());
         let id = id.transpose().map_err(|error| message(error.to_string()))?;
-        let revision = number(Field::REVISION).map(|text| {
+        let revision = number(&Field::REVISION).map(|text| {
             let revision = text.parse().ok().and_then(Revision::new);
             revision.ok_or_else(|| message("revision must be a positive integer".to_owned()))
         });
@@ -279,7 +279,7 @@ impl<R: Read> Records<R> {
                 return Ok(None);
             };
             let value = cell.value(field, reading)?;
-            removed.extend(value.is_none().then_some(field));
+            removed.extend(value.is_none().then(|| field.clone()));
             Ok(value)
         })?;
         for heading in unknown {

@@ -11,7 +11,7 @@ use super::{
     record::ReadError,
     records::Records,
 };
-use crate::model::{Field, Reading};
+use crate::model::{Field, Member, Reading};
 
 /// A column of a file, and what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -132,7 +132,8 @@ impl Survey {
                 trims: self.is_padded,
                 ..columns.reading.clone()
             };
-            let is_key = meaning.field() == Some(Field::NAME) || normal == Field::ID.name();
+            let is_name = meaning.field().map(Field::member) == Some(Member::Name);
+            let is_key = is_name || normal == Field::ID.name();
             let number = self.columns.len() + 1;
             self.indices
                 .insert((*heading).to_owned(), self.columns.len());

@@ -182,8 +182,8 @@ impl RobotSheet {
             )));
         }
         for (column, field) in (0..).zip(fields) {
-            if let Some(value) = robot.value_of(*field) {
-                self.write_value(column, *field, &value)
+            if let Some(value) = robot.value_of(field) {
+                self.write_value(column, field, &value)
                     .map_err(io::Error::other)?;
             }
         }
@@ -197,7 +197,7 @@ impl RobotSheet {
     fn write_value(
         &mut self,
         column: u16,
-        field: Field,
+        field: &Field,
         value: &Value<'_>,
     ) -> Result<(), XlsxError> {
         let row = self.rows;

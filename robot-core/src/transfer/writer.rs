@@ -114,7 +114,7 @@ impl RobotWriter {
         }
         for robot in robots {
             for field in &self.fields {
-                match robot.value_of(*field) {
+                match robot.value_of(field) {
                     None => writer.write_field("")?,
                     Some(Value::Text(text)) if self.is_for_spreadsheets && is_formula(&text) => {
                         writer.write_field(format!("'{text}"))?;

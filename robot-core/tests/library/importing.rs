@@ -134,7 +134,7 @@ fn import_handles_each_record_and_conflict() {
             };
             let dry_run = ImportOptions {
                 is_dry_run: true,
-                ..options
+                ..options.clone()
             };
             let dry_run = outcomes(&catalogue, MIXED, dry_run);
             assert_eq!(dry_run, mixed_outcomes(on_conflict));
@@ -203,9 +203,9 @@ fn robot_renamed_during_the_import_keeps_its_values() {
     for is_atomic in [false, true] {
         let catalogue = Racing::renaming_old();
         let found = if is_atomic {
-            atomic_outcomes(&*catalogue, &robots, options)
+            atomic_outcomes(&*catalogue, &robots, options.clone())
         } else {
-            outcomes(&catalogue, &robots, options)
+            outcomes(&catalogue, &robots, options.clone())
         };
         assert_eq!(found, ["1 added"]);
         assert_eq!(stored(&catalogue), owned([("old", 7), ("renamed", 0)]));

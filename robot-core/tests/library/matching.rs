@@ -123,20 +123,20 @@ fn imports_beside_each_other_add_each_key_once() {
         let fields = r#"{"properties": {"name": {"unique": false}, "code": {"type": "string", "unique": true}}}"#;
         let definition: Definition = fields.parse().unwrap();
         catalogue.define(Redefinition::new(definition)).unwrap();
-        let code = catalogue.definition().field("code").unwrap();
+        let code = catalogue.definition().field("code").cloned();
         let options = ImportOptions {
-            key: Some(code),
+            key: code,
             keeps_going: true,
             ..ImportOptions::default()
         };
         let run = || {
             let columns = Columns::of(catalogue.definition()).matching("code");
             let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
-            let outcomes = import(Arc::clone(&catalogue), records, options);
+            let outcomes = import(Arc::clone(&catalogue), records, options.clone());
             outcomes.filter_map(|outcome| outcome.result.err()).count()
         };
         let failed = thread::scope(|scope| {
-            let runs = [(); 3].map(|()| scope.spawn(run));
+            let runs = [(); 3].map(|()| scope.spawn(&run));
             runs.map(|run| run.join().unwrap())
         });
         assert_eq!(failed, [0; 3]);

@@ -66,7 +66,7 @@ fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
             .all(|result| result.is_ok()),
         "{file}"
     );
-    let fields: Vec<_> = plan.definition.own().collect();
+    let fields: Vec<_> = plan.definition.own().cloned().collect();
     let fields = [&[Field::NAME, Field::YEAR], &fields[..]].concat();
     let mut csv = Vec::new();
     let mut writer = RobotWriter::new(Format::Csv, fields);
@@ -236,7 +236,7 @@ fn key_finds_the_robots_that_records_change() {
         PlanOptions::default(),
     )
     .unwrap();
-    assert_eq!(without.key.map(Field::name), Some("code"));
+    assert_eq!(without.key.as_ref().map(Field::name), Some("code"));
 }
 
 /// Values that are numbers, dates or texts, and some that only look so, separated by `|`.

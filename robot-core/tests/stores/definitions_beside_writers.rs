@@ -106,7 +106,7 @@ impl Writers {
             let mut values = values.into_iter();
             let n = values.find(|n| definition.validate(draft(m, Some(n))).is_ok());
             let n = n.filter(|_| m % 7 > 0);
-            let removed: Vec<_> = definition.field("n").into_iter().collect();
+            let removed: Vec<_> = definition.field("n").cloned().into_iter().collect();
             let new = draft(m, n.as_ref());
             let whole = definition.validate(new.clone()).unwrap();
             let patch = definition.validate_patch(new, &removed).unwrap();
@@ -228,7 +228,8 @@ fn list(catalogue: &dyn Catalogue, filter: &Filter, sort: Sort) -> Vec<Robot> {
 fn assert_accounted(catalogue: &dyn Catalogue, ledgers: &[Ledger], drops: &[(Interval, bool)]) {
     let robots = list(catalogue, &Filter::all(), Sort::default());
     assert_eq!(robots.len(), ledgers.iter().map(Ledger::len).sum::<usize>());
-    let field = catalogue.definition().field("n");
+    let definition = catalogue.definition();
+    let field = definition.field("n");
     for robot in robots {
         let mut written = ledgers.iter().filter_map(|ledger| ledger.get(&robot.id()));
         let Written { m, n, interval } = written.next().unwrap();
@@ -255,11 +256,15 @@ fn assert_answers(catalogue: &dyn Catalogue, (_, keywords): (&str, &str)) {
     let mut robots = list(catalogue, &Filter::all(), Sort::default());
     for is_descending in [false, true] {
         let sort = Sort {
-            field,
+            field: field.clone(),
             is_descending,
         };
         robots.sort_by(|one, other| sort.compare(one, other));
-        assert_eq!(list(catalogue, &Filter::all(), sort), robots, "{sort}");
+        assert_eq!(
+            list(catalogue, &Filter::all(), sort.clone()),
+            robots,
+            "{sort}"
+        );
     }
     let mut conditions = definition.conditions();
     let is_n = conditions
@@ -270,16 +275,20 @@ fn assert_answers(catalogue: &dyn Catalogue, (_, keywords): (&str, &str)) {
     let some = values.iter().step_by(values.len() / 20 + 1);
     let of_some = some.flat_map(|value| {
         let words = Filter::all().with_words(&value.to_string(), &definition);
-        [Filter::all().with(field, value.clone()), words]
+        [Filter::all().with(field.clone(), value.clone()), words]
     });
     let sort = Sort {
-        field,
+        field: field.clone(),
         is_descending: true,
     };
     for filter in of_some.chain([Filter::all().and(is_n, None)]) {
         let expected = robots.iter().filter(|robot| filter.matches(robot));
         let expected: Vec<_> = expected.cloned().collect();
-        assert_eq!(list(catalogue, &filter, sort), expected, "{filter:?}");
+        assert_eq!(
+            list(catalogue, &filter, sort.clone()),
+            expected,
+            "{filter:?}"
+        );
     }
     let Some(value) = values.last() else {
         return;

@@ -48,13 +48,7 @@ enum Answer {
     Robots(Vec<(usize, Revision, Draft)>),
     Counted(u64, Summary),
     CountedBy(Vec<ValueCount>),
-    Excluded(
-        &'static str,
-        DefinitionConflict,
-        u64,
-        Vec<usize>,
-        Vec<String>,
-    ),
+    Excluded(String, DefinitionConflict, u64, Vec<usize>, Vec<String>),
     Rejected(Vec<String>),
     NotFound,
     Stale,
@@ -87,7 +81,7 @@ impl<C: Catalogue> Subject<'_, C> {
             }
             Step::Replace(order, draft) => catalogue.replace(self.id(order), draft).map(none),
             Step::Unset(order, name) => match catalogue.definition().field(name) {
-                Some(field) => self.unset(self.id(order), field).map(none),
+                Some(field) => self.unset(self.id(order), field.clone()).map(none),
                 None => Ok(Vec::new()),
             },
             Step::Delete(order, revision) => {
@@ -128,15 +122,17 @@ impl<C: Catalogue> Subject<'_, C> {
                 for (name, text) in conditions {
                     let mut all = definition.conditions();
                     let condition = all.find(|condition| condition.name() == name);
-                    let parsed = condition.and_then(|found| Some((found, found.parse(text).ok()?)));
-                    if let Some((condition, value)) = parsed {
+                    if let Some(condition) = condition
+                        && let Ok(value) = condition.parse(text)
+                    {
                         filter = filter.and(condition, value);
                     }
                 }
                 list(catalogue, filter, sort, size)
             }
             Step::CountBy(name) => {
-                let field = catalogue.definition().field(name);
+                let definition = catalogue.definition();
+                let field = definition.field(name);
                 let counts = field.map(|field| catalogue.value_counts(&Filter::all(), field));
                 return Answer::CountedBy(counts.transpose().unwrap().unwrap_or_default());
             }
@@ -414,7 +410,7 @@ fn filter() -> impl Strategy<Value = Filter> {
             filter = filter.with(Field::NAME, name);
         }
         for robot_type in types {
-            filter = filter.with(Field::TYPE, robot_type);
+            filter = filter.with(Field::TYPE, robot_type.into_owned());
         }
         if let Some(first) = first {
             filter = filter.at_least(Field::YEAR, first);

@@ -280,7 +280,7 @@ fn filter(definition: &Definition, query: &str) -> Filter {
         _ => {
             let mut all = definition.conditions();
             let condition = all.find(|condition| condition.name() == name).unwrap();
-            filter.and(condition, condition.parse(text).unwrap())
+            filter.and(condition.clone(), condition.parse(text).unwrap())
         }
     })
 }
@@ -292,7 +292,7 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
     let uses_parts = context.contains("parts");
     let is_compared = |id: RobotId| is_kept(id.get()) && !(uses_parts && has_other_parts(id.get()));
     let list = |catalogue: &dyn Catalogue| -> Vec<_> {
-        let pages = Pages::new(catalogue, filter.clone()).sorted(sort);
+        let pages = Pages::new(catalogue, filter.clone()).sorted(sort.clone());
         let robots = pages.page_size(500).flat_map(Result::unwrap);
         let compared = robots.filter(|robot| is_compared(robot.id()));
         let is_whole = |robot: &Robot| !has_other_parts(robot.id().get());
@@ -303,7 +303,7 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
     let named = |catalogue: &dyn Catalogue| -> Vec<_> {
         let page = catalogue.page(PageRequest {
             fields: &[Field::ID, Field::NAME],
-            ..PageRequest::new(&filter, &Cursor::start(sort))
+            ..PageRequest::new(&filter, &Cursor::start(sort.clone()))
         });
         let robots = page.unwrap().items.into_iter();
         let compared = robots.filter(|robot| is_compared(robot.id()));
@@ -314,7 +314,7 @@ fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str,
 }
 
 /// Compares the numbers of robots that are kept, and reads by ids, with those of the model.
-fn assert_numbers(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str, field: Field) {
+fn assert_numbers(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str, field: &Field) {
     let filter = filter(&catalogue.definition(), query).with(Field::TYPE, "droid");
     let some = (1..=ROBOTS).step_by(7).filter_map(RobotId::new);
     let by_ids = some.fold(filter.clone(), |filter, id| {

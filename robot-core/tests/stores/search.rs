@@ -43,18 +43,21 @@ fn lists_of_many_robots_equal_full_comparison<B: Backend>() {
             robots.retain(|robot| filter.matches(robot));
             for sort in Sort::all(robot_core::Definition::built_in()) {
                 robots.sort_by(|one, other| sort.compare(one, other));
-                assert_pages(&catalogue, &filter, sort, &robots);
+                assert_pages(&catalogue, &filter, &sort, &robots);
             }
         }
     }
 }
 
 /// Compares pages of a filter, at the start and in the middle, with all of its robots.
-fn assert_pages(catalogue: &dyn Catalogue, filter: &Filter, sort: Sort, robots: &[Robot]) {
+fn assert_pages(catalogue: &dyn Catalogue, filter: &Filter, sort: &Sort, robots: &[Robot]) {
     let limit = 7;
     for start in [0, limit, robots.len() / 2] {
         let before = start.checked_sub(1).and_then(|index| robots.get(index));
-        let cursor = before.map_or(Cursor::start(sort), |robot| Cursor::after(sort, robot));
+        let cursor = before.map_or_else(
+            || Cursor::start(sort.clone()),
+            |robot| Cursor::after(sort.clone(), robot),
+        );
         let request = PageRequest {
             limit,
             ..PageRequest::new(filter, &cursor)
@@ -92,7 +95,7 @@ fn page_ends_after_its_maximum_of_bytes<B: Backend>() {
         for (max_bytes, count) in [(0, 0), (1, 1), (10_000, 1), (35_000, 4), (usize::MAX, 20)] {
             let request = PageRequest {
                 filter: &Filter::all(),
-                cursor: &Cursor::start(sort),
+                cursor: &Cursor::start(sort.clone()),
                 max_bytes,
                 limit: 100,
                 fields: &[],

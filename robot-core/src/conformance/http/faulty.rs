@@ -92,7 +92,7 @@ enum Access {
 
 impl Access {
     fn page(request: PageRequest<'_>) -> Self {
-        if *request.cursor == Cursor::start(request.cursor.sort()) {
+        if *request.cursor == Cursor::start(request.cursor.sort().clone()) {
             Self::FirstPage
         } else {
             Self::Other

@@ -57,11 +57,11 @@ fn every_type_and_year_is_stored(catalogue: &dyn Catalogue) {
     for robot_type in Field::TYPE.choices() {
         for year in [0, 1, 1977, 2_147_483_648, 9_007_199_254_740_993, i64::MAX] {
             let name = format!("{robot_type} of {year}");
-            let robot = ok(catalogue.add(Draft::new(&name, *robot_type, year)));
+            let robot = ok(catalogue.add(Draft::new(&name, &**robot_type, year)));
             let kept = get(catalogue, robot.id());
             assert_eq!(kept.as_ref(), Some(&robot));
             let values = (robot.robot_type(), robot.year());
-            assert_eq!(values, (Some(*robot_type), Some(year)));
+            assert_eq!(values, (Some(&**robot_type), Some(year)));
         }
     }
 }
@@ -106,7 +106,7 @@ fn all_violations_are_reported(catalogue: &dyn Catalogue) {
     assert_rejected(result, &[not_a_choice()]);
     let result = catalogue.replace(id, Draft::new("a", "toaster", 0));
     assert_rejected(result, &[not_a_choice()]);
-    let missing = [Field::TYPE, Field::NAME, Field::YEAR].map(Violation::missing);
+    let missing = [Field::TYPE, Field::NAME, Field::YEAR].map(|field| Violation::missing(&field));
     assert_rejected(catalogue.add(Draft::default()), &missing);
     assert_rejected(catalogue.patch(id, named("")), &missing[1..2]);
     let broken = [

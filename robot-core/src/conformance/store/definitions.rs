@@ -365,7 +365,8 @@ fn filter(definition: &Definition, query: &str) -> Filter {
     pairs.fold(Filter::all(), |filter, (name, text)| {
         let mut conditions = definition.conditions();
         let condition = conditions.find(|condition| condition.name() == name);
-        let parsed = condition.and_then(|condition| Some((condition, condition.parse(text).ok()?)));
+        let parsed =
+            condition.and_then(|condition| Some((condition.clone(), condition.parse(text).ok()?)));
         let (condition, value) = parsed.unwrap_or_else(|| panic!("{name}={text}"));
         filter.and(condition, value)
     })
@@ -379,10 +380,10 @@ fn assert_filters(catalogue: &dyn Catalogue, robots: &[Robot], queries: &str) {
         assert_listed(catalogue, robots, &filter(&definition, query));
     }
     for sort in Sort::all(&definition) {
-        let sorted = Pages::new(catalogue, "").sorted(sort).flat_map(ok);
+        let sorted = Pages::new(catalogue, "").sorted(sort.clone()).flat_map(ok);
         let sorted: Vec<Robot> = sorted.collect();
         for (index, robot) in sorted.iter().enumerate() {
-            let place = Cursor::after(sort, robot).to_string();
+            let place = Cursor::after(sort.clone(), robot).to_string();
             let cursor = Cursor::parse(&place, &definition).unwrap_or_default();
             let rest = Pages::new(catalogue, "").starting_at(cursor).flat_map(ok);
             assert_eq!(rest.collect::<Vec<Robot>>(), sorted[index + 1..], "{place}");

@@ -235,7 +235,7 @@ pub(super) const ALL: &[Seeded] = seeded! {
             Some(Place { value: Some(Value::Text(name)), .. }) => store.find(name)?.is_some(),
             _ => true,
         };
-        let start = Cursor::start(request.cursor.sort());
+        let start = Cursor::start(request.cursor.sort().clone());
         let cursor = if is_found { request.cursor } else { &start };
         store.page(PageRequest { cursor, ..request })
     }) => "pages_start_after_any_text cursor_needs_no_robot changes_between_pages_repeat_no_robot",
@@ -261,8 +261,8 @@ pub(super) const ALL: &[Seeded] = seeded! {
     Filter(|filter| with_text(filter, "")) => "folded_search_of_any_part_is_complete",
     // Types are ignored.
     Filter(|filter| {
-        let types = Field::TYPE.choices().iter().copied();
-        types.fold(filter.clone(), |filter, one| filter.with(Field::TYPE, one))
+        let types = Field::TYPE.choices().iter().cloned();
+        types.fold(filter.clone(), |filter, one| filter.with(Field::TYPE, one.into_owned()))
     }) => "filters_combine folded_searches_are_filtered_paged_and_counted",
     // Diacritics and case are not folded.
     Filter(|filter| Filter::from(&*filter.containing)) => "folded_search_ignores_case_and_diacritics",

@@ -79,7 +79,7 @@ pub(super) fn assert_listed(catalogue: &dyn Catalogue, robots: &[Robot], filter:
     for sort in Sort::all(&catalogue.definition()) {
         expected.sort_by(|one, other| sort.compare(one, other));
         for size in [1 + robots.len() / 5, 1 + robots.len()] {
-            let pages = Pages::new(catalogue, filter.clone()).sorted(sort);
+            let pages = Pages::new(catalogue, filter.clone()).sorted(sort.clone());
             let pages = || pages.clone().page_size(size);
             // In a store that repeats robots, the pages do not end.
             let found: Vec<Robot> = pages().take(10).flat_map(ok).collect();
@@ -95,7 +95,7 @@ pub(super) fn assert_listed(catalogue: &dyn Catalogue, robots: &[Robot], filter:
             );
         }
         for limit in [0, 1, 7, usize::MAX] {
-            let cursor = &Cursor::start(sort);
+            let cursor = &Cursor::start(sort.clone());
             let request = page(filter, cursor, limit);
             let first = ..limit.min(expected.len());
             assert_eq!(
@@ -149,7 +149,7 @@ fn every_filter_and_order_is_paged_and_counted(catalogue: &dyn Catalogue) {
     let all = Filter::all;
     assert_listed(catalogue, &[], &all());
     let robots = add_some(catalogue);
-    let types = Field::TYPE.choices().iter().copied();
+    let types = Field::TYPE.choices().iter();
     let some = robots.iter().step_by(3).map(Robot::id);
     let with_ids = |ids: &mut dyn Iterator<Item = RobotId>| {
         ids.fold(all(), |filter, id| {
@@ -168,7 +168,7 @@ fn every_filter_and_order_is_paged_and_counted(catalogue: &dyn Catalogue) {
         all()
             .with(Field::TYPE, "virtual")
             .with(Field::TYPE, "droid"),
-        types.fold(all(), |filter, one| filter.with(Field::TYPE, one)),
+        types.fold(all(), |filter, one| filter.with(Field::TYPE, &**one)),
         all().at_least(Field::YEAR, 1977).at_most(Field::YEAR, 1977),
         all().at_least(Field::YEAR, 1978),
         all().at_most(Field::YEAR, 1976),
@@ -203,7 +203,7 @@ fn cursor_needs_no_robot(catalogue: &dyn Catalogue) {
         robots.sort_by(|one, other| sort.compare(one, other));
         let deleted = robots.remove(4);
         ok(catalogue.delete(deleted.id()));
-        let cursor = Cursor::after(sort, &deleted);
+        let cursor = Cursor::after(sort.clone(), &deleted);
         let parsed = cursor.to_string().parse().unwrap_or_default();
         for cursor in [cursor, parsed] {
             let found = ok(catalogue.page(page(&Filter::all(), &cursor, 100)));
@@ -220,7 +220,7 @@ fn changes_between_pages_repeat_no_robot(catalogue: &dyn Catalogue) {
         let mut robots = add_some(catalogue);
         let sort: Sort = sort.parse().unwrap_or_default();
         robots.sort_by(|one, other| sort.compare(one, other));
-        let mut pages = Pages::new(catalogue, "").sorted(sort).page_size(7);
+        let mut pages = Pages::new(catalogue, "").sorted(sort.clone()).page_size(7);
         let mut found = pages.next().map(ok).unwrap_or_default();
         assert_eq!(names(&found), names(&robots[..7]));
         // The last one of the page is deleted, and others are added before and after it.
@@ -290,7 +290,7 @@ pub(super) fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
                 Filter::from("o"),
                 Filter::all().at_least(Field::YEAR, 1),
             ] {
-                let pages = Pages::new(catalogue, filter.clone()).sorted(sort);
+                let pages = Pages::new(catalogue, filter.clone()).sorted(sort.clone());
                 let found: Vec<_> = pages.max_bytes(max_bytes).take(20).flat_map(ok).collect();
                 let matching = robots.iter().filter(|robot| filter.matches(robot));
                 assert!(found.iter().eq(matching), "{filter:?} by {sort}: {found:?}");

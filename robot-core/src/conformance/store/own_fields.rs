@@ -338,10 +338,10 @@ fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalog
         let expected = ["Good", "good", "good ", "göod"].map(|text| (text.to_owned(), 1));
         assert_eq!(texts, expected);
         for text in state.choices() {
-            let filter = Filter::all().with(state, *text);
+            let filter = Filter::all().with(state.clone(), text.clone().into_owned());
             let found = ok(catalogue.page(PageRequest::new(&filter, &Cursor::default())));
             assert!(
-                found.items.iter().map(Robot::name).eq([*text]),
+                found.items.iter().map(Robot::name).eq([&**text]),
                 "{text:?}: {found:?}"
             );
         }

@@ -65,13 +65,8 @@ fn robots_are_kept_when_reopened(open: &Open) {
     for name in [
         "b", "🤖", "a", "\n", "é", "e\u{301}", "B", "x ", "x", "'; --",
     ] {
-        for (robot_type, year) in Field::TYPE
-            .choices()
-            .iter()
-            .copied()
-            .zip([0, 1977, i64::MAX])
-        {
-            let draft = Draft::new(format!("{name}{year}"), robot_type, year);
+        for (robot_type, year) in Field::TYPE.choices().iter().zip([0, 1977, i64::MAX]) {
+            let draft = Draft::new(format!("{name}{year}"), &**robot_type, year);
             robots.push(ok(catalogue.add(draft)));
         }
         catalogue = reopened(open, catalogue);

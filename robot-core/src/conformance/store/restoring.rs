@@ -61,7 +61,7 @@ fn every_valid_robot_can_be_restored(catalogue: &dyn Catalogue) {
     let years = [0, 1, 1977, i64::MAX].into_iter().cycle();
     let robots = (1..).zip(names).zip(kinds).zip(years);
     let robots = robots.map(|(((number, name), robot_type), year)| {
-        valid(Draft::new(name, *robot_type, year)).with_id(id(7 * number))
+        valid(Draft::new(name, &**robot_type, year)).with_id(id(7 * number))
     });
     let robots: Vec<_> = robots.collect();
     ok(restore(catalogue, &robots, None));

@@ -135,7 +135,7 @@ async fn define_step_by_step<B: Backend>(
     let present = define::expected(inner, redefinition).await?;
     // An index of unique values might not permit those that are converted with the definition.
     let later: Vec<_> = redefinition.converted(&present).collect();
-    let is_created = |field: Field| !(field.is_unique() && later.contains(&field));
+    let is_created = |field: &Field| !(field.is_unique() && later.contains(&field));
     // Before indexes are created for nothing.
     for (field, conflict) in redefinition.conflicts(&present) {
         if conflict != DefinitionConflict::HaveDuplicates || is_created(field) {

@@ -135,12 +135,13 @@ impl<B: Backend> ServerStore<B> {
         if has_nul(request.filter) {
             return Ok(request.room().page(Vec::new()));
         }
-        let cursor = &request.cursor.defined_by(&self.definition());
+        let definition = &self.definition();
+        let cursor = &request.cursor.resolved(definition);
         let request = PageRequest { cursor, ..request };
-        let parts = ValueGroup::after(cursor, request.filter);
+        let parts = ValueGroup::after(definition, cursor, request.filter);
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
             let mut room = request.room();
-            let found = page(connection, request, condition, &mut room, "").await;
+            let found = page(connection, definition, request, condition, &mut room, "").await;
             Ok(room.page(found?))
         };
         self.search(page_operation(request), request.filter, parts, &read)

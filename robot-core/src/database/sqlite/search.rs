@@ -17,7 +17,7 @@ use crate::{
         search_text::TextSearch,
         statements::{self, now, row_limit, select},
     },
-    model::{Field, Robot},
+    model::{Definition, Field, Robot},
 };
 
 /// The maximum number of robots that the index of a field finds, and that are then sorted. Fewer, and a page
@@ -40,6 +40,7 @@ const CANDIDATE_LIMIT: usize = 20_000;
 /// Reads a page of the robots that meet a filter. All statements must see the same snapshot.
 pub(super) fn page(
     connection: &mut SqliteConnection,
+    definition: &Definition,
     request: PageRequest<'_>,
     room: &mut Room,
 ) -> QueryResult<Vec<Robot>> {
@@ -48,23 +49,17 @@ pub(super) fn page(
     let text = text.as_ref();
     let is_unique = |field: &FieldFilter| field.field.is_unique() && field.any_of.len() == 1;
     if filter.fields.iter().any(is_unique) {
-        return now(statements::page(
-            connection,
-            request,
-            text.map(contains),
-            room,
-            "",
-        ));
+        return read(connection, definition, request, text.map(contains), room);
     }
-    if let Some(ids) = sorted_ids(connection, request, text, room.robots)? {
-        return read_scanned(connection, request, None, Some(&ids), room);
+    if let Some(ids) = sorted_ids(connection, definition, request, text, room.robots)? {
+        return read_scanned(connection, definition, request, None, Some(&ids), room);
     }
     let mut found = Vec::new();
     let mut cursor = Cow::Borrowed(request.cursor);
     let mut ids = None;
     if let Some(text) = text {
         if request.cursor.ascending_name().is_some() {
-            let (names, end) = read_names(connection, request, text, room)?;
+            let (names, end) = read_names(connection, definition, request, text, room)?;
             if room.is_full() {
                 return Ok(names);
             }
@@ -77,7 +72,8 @@ pub(super) fn page(
         cursor: &cursor,
         ..request
     };
-    found.extend(read_scanned(connection, rest, text, ids.as_deref(), room)?);
+    let ids = ids.as_deref();
+    found.extend(read_scanned(connection, definition, rest, text, ids, room)?);
     Ok(found)
 }
 
@@ -102,6 +98,7 @@ pub(super) fn counts(
 /// The ids of a page in its order, by the index of a field; `None` if that finds too many robots.
 fn sorted_ids(
     connection: &mut SqliteConnection,
+    definition: &Definition,
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
     limit: usize,
@@ -113,7 +110,7 @@ fn sorted_ids(
     };
     // Other columns are compared without reading the robot.
     let of_index = filter.fields.iter().filter(|field| {
-        field.field == indexed.field || !(field.field.is_own() || indexed.field.is_own())
+        field.field.is(&indexed.field) || !(field.field.is_own() || indexed.field.is_own())
     });
     let of_index = of_index.flat_map(|field| of_field::<SqliteConnection>(field, ""));
     let Some(of_index) = of_index.reduce(Fragment::and) else {
@@ -126,7 +123,8 @@ fn sorted_ids(
     }
     // Not by the index of the order, which would read all robots.
     let room = &mut Room::of_robots(limit);
-    let page = statements::page(connection, request, text.map(contains), room, "+");
+    let text = text.map(contains);
+    let page = statements::page(connection, definition, request, text, room, "+");
     let found = now(page)?;
     Ok(Some(found.iter().map(|robot| robot.id().get()).collect()))
 }
@@ -135,6 +133,7 @@ fn sorted_ids(
 /// last name that was read.
 fn read_names(
     connection: &mut SqliteConnection,
+    definition: &Definition,
     request: PageRequest<'_>,
     text: &TextSearch<'_>,
     room: &mut Room,
@@ -156,13 +155,7 @@ fn read_names(
         let in_chunk = Fragment::new("robots.name <= ").text(last.clone());
         let all = condition(request.filter, Some(text), None);
         let condition = all.into_iter().fold(in_chunk, Fragment::and);
-        found.extend(now(statements::page(
-            connection,
-            part,
-            Some(condition),
-            room,
-            "",
-        ))?);
+        found.extend(read(connection, definition, part, Some(condition), room)?);
         cursor = cursor.after_text(last);
         names_read += chunk;
         // If the matches are spread evenly.
@@ -188,27 +181,35 @@ fn nth_name(
 /// Reads a page in its order, or the robots of it that have one of these ids.
 fn read_scanned(
     connection: &mut SqliteConnection,
+    definition: &Definition,
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
     ids: Option<&[i64]>,
     room: &mut Room,
 ) -> QueryResult<Vec<Robot>> {
-    let sort: Field = request.cursor.sort().field;
+    let sort = &request.cursor.sort().field;
     let mut fields = request.filter.fields.iter();
-    if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field == sort) {
+    if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field.is(sort)) {
         // The order and the condition have one index.
-        return now(statements::page(
-            connection,
-            request,
-            text.map(contains),
-            room,
-            "",
-        ));
+        return read(connection, definition, request, text.map(contains), room);
     }
     let condition = condition(request.filter, text, ids);
     let filter = &Filter::all();
     let request = PageRequest { filter, ..request };
-    now(statements::page(connection, request, condition, room, ""))
+    read(connection, definition, request, condition, room)
+}
+
+/// Reads a page in its order, by the index that SQLite chooses.
+fn read(
+    connection: &mut SqliteConnection,
+    definition: &Definition,
+    request: PageRequest<'_>,
+    condition: Option<Fragment<'_>>,
+    room: &mut Room,
+) -> QueryResult<Vec<Robot>> {
+    now(statements::page(
+        connection, definition, request, condition, room, "",
+    ))
 }
 
 /// The conditions for the text, the ids, and the fields: these in a form for which SQLite uses no index (`+`).

@@ -38,7 +38,7 @@ impl Dialect for SqliteConnection {
 
     const BOOLEANS: [&str; 2] = ["0", "1"];
 
-    fn own_value(field: Field) -> String {
+    fn own_value(field: &Field) -> String {
         Self::own_text_value(field.name())
     }
 
@@ -47,7 +47,7 @@ impl Dialect for SqliteConnection {
     }
 
     /// A condition of which the index skips robots without a value.
-    fn has_value(sql: &str, field: Field) -> String {
+    fn has_value(sql: &str, field: &Field) -> String {
         if field.kind().is_text() {
             format!("{sql} >= ''")
         } else {
@@ -61,7 +61,7 @@ impl Dialect for SqliteConnection {
                            AND (name IN ('robots_name', 'robots_names') \
                            OR name GLOB 'robots_index_*' OR name GLOB 'robots_unique_*')";
 
-    async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+    async fn create_indexes(&mut self, indexes: &[Index<'_>]) -> QueryResult<()> {
         // Sorting takes no more memory than the page cache.
         self.batch("PRAGMA temp_store = FILE").await?;
         let create = indexes.iter().map(|Index { name, field }| {

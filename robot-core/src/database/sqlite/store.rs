@@ -194,15 +194,20 @@ impl Catalogue for SqliteCatalogue {
         if has_nul(filter) {
             return Ok(request.room().page(Vec::new()));
         }
-        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let definition = &self.definition.get();
+        let cursor = &request.cursor.resolved(definition);
         let request = PageRequest { cursor, ..request };
         self.reads.pool.read(|connection| {
             let mut room = request.room();
             let found = if filter.containing.is_empty() && after_name(request).is_some() {
-                now(statements::page(connection, request, None, &mut room, ""))
+                now(statements::page(
+                    connection, definition, request, None, &mut room, "",
+                ))
             } else {
                 // All statements of a search read one snapshot.
-                connection.transaction(|connection| search::page(connection, request, &mut room))
+                connection.transaction(|connection| {
+                    search::page(connection, definition, request, &mut room)
+                })
             };
             Ok(room.page(found?))
         })

@@ -115,7 +115,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         let records = records
             .with_options(&report.query.reading)
             .with_columns(columns);
-        let options = report.query.options;
+        let options = report.query.options.clone();
         report.run(catalogue, records, options);
         report.into_response(behaviour)
     }))
@@ -260,7 +260,7 @@ impl Report {
             let text = format!("and {omitted} more messages");
             self.messages.push(Message::from(text).with_code("note"));
         }
-        let options = self.query.options;
+        let options = &self.query.options;
         if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
             let hint = "To skip names that are taken, add on_conflict=skip to the query; to update \
                         their robots, on_conflict=replace";

@@ -128,7 +128,7 @@ impl Report {
         let records = open().map_err(unreadable)?;
         let options = ImportOptions {
             keeps_going: true,
-            ..plan.options
+            ..plan.options.clone()
         };
         self.run(
             Arc::clone(catalogue),

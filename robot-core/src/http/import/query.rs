@@ -52,7 +52,7 @@ impl Query {
             columns = columns.matching(name);
         }
         let options = ImportOptions {
-            key,
+            key: key.cloned(),
             on_conflict: plan.on_conflict,
             adds_equal: plan.adds_equal,
             is_dry_run: arguments.flag("dry_run")?,

@@ -31,9 +31,9 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     schemas["FieldDefinition"]["properties"]["format"]["enum"] = formats.collect();
 }
 
-fn add(schema: &mut Json, fields: &[Field], schema_of: fn(Field) -> Json) {
+fn add(schema: &mut Json, fields: &[Field], schema_of: fn(&Field) -> Json) {
     for field in fields {
-        schema["properties"][field.name()] = schema_of(*field);
+        schema["properties"][field.name()] = schema_of(field);
     }
 }
 
@@ -57,22 +57,22 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
     parameters["sort"]["schema"]["enum"] = Json::Array(sorts.collect());
     parameters["by"]["schema"]["enum"] = definition.countable().map(Field::name).collect();
     for condition in conditions(definition) {
-        parameters[component_of(condition)] = json!({
+        parameters[component_of(&condition)] = json!({
             "name": condition.name(),
             "in": "query",
             "description": format!("{}.", condition.description()),
-            "schema": values(condition),
+            "schema": values(&condition),
         });
     }
 }
 
 /// The name of the component for a condition: a field may have the name of a parameter of imports.
-pub(super) fn component_of(condition: Condition) -> String {
+pub(super) fn component_of(condition: &Condition) -> String {
     format!("condition-{}", condition.name())
 }
 
 /// The values of a condition.
-fn values(condition: Condition) -> Json {
+fn values(condition: &Condition) -> Json {
     let kind = condition.field.kind();
     let schema = match kind {
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),

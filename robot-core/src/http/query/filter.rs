@@ -1,41 +1,43 @@
 //! Filters, read from parameters and written as parameters.
 
+use std::borrow::Cow;
+
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Filter},
     http::{failure::Failure, parameters::Arguments},
-    model::{Definition, Field},
+    model::{Definition, Member},
 };
 
 /// The maximum number of words that robots must have.
 const WORD_LIMIT: usize = 16;
 
 /// A parameter and its value, which is not encoded.
-pub(super) type Parameter = (&'static str, String);
+pub(super) type Parameter = (Cow<'static, str>, String);
 
 /// The robots that a query chooses.
 pub(crate) fn filter(arguments: &Arguments, definition: &Definition) -> Result<Filter, Failure> {
     let mut filter = Filter::from(arguments.text("containing").unwrap_or_default());
     for argument in &arguments.0 {
-        let Some(condition) = argument.condition else {
+        let Some(condition) = &argument.condition else {
             continue;
         };
-        let field = condition.field;
         let value = condition
             .parse(&argument.value)
             .map_err(Failure::malformed)?;
         if filter.excludes(condition) {
+            let field = &condition.field;
             return Err(Failure::malformed(format!(
                 "{field} excludes {field}_from and {field}_to; give either it or them"
             )));
         }
-        filter = filter.and(condition, value);
+        filter = filter.and(condition.clone(), value);
     }
     let reversed = filter.fields.iter().find(|range| {
         let limits = range.from.as_ref().zip(range.to.as_ref());
         limits.is_some_and(|(from, to)| from.compare(to).is_gt())
     });
     if let Some(range) = reversed {
-        let field = range.field;
+        let field = &range.field;
         return Err(Failure::malformed(format!(
             "{field}_from must not be greater than {field}_to"
         )));
@@ -58,31 +60,32 @@ pub(crate) fn filter(arguments: &Arguments, definition: &Definition) -> Result<F
 pub(super) fn parameters(filter: &Filter) -> Vec<Parameter> {
     let mut parameters = Vec::new();
     if !filter.containing.is_empty() {
-        parameters.push(("containing", filter.containing.clone()));
+        parameters.push(("containing".into(), filter.containing.clone()));
     }
     if filter.is_folded {
-        parameters.push(("fold", true.to_string()));
+        parameters.push(("fold".into(), true.to_string()));
     }
     if !filter.words().is_empty() {
-        parameters.push(("q", filter.words().join(" ")));
+        parameters.push(("q".into(), filter.words().join(" ")));
     }
     for conditions in filter.fields() {
-        let field = conditions.field;
+        let field = &conditions.field;
         for value in &conditions.any_of {
             let text = value.as_ref().map(ToString::to_string);
-            parameters.push((field.name(), text.unwrap_or_default()));
+            parameters.push((field.name().to_owned().into(), text.unwrap_or_default()));
         }
         let limits = [&conditions.from, &conditions.to];
         if let [Some(from), Some(to)] = limits
             && from == to
-            && field == Field::YEAR
+            && field.member() == Member::Year
         {
-            parameters.push((field.name(), from.to_string()));
+            parameters.push((field.name().to_owned().into(), from.to_string()));
             continue;
         }
-        let limits = field.range_names().into_iter().zip(limits);
-        parameters
-            .extend(limits.filter_map(|(name, value)| Some((name, value.as_ref()?.to_string()))));
+        for (end, value) in ["from", "to"].into_iter().zip(limits) {
+            let value = value.as_ref().map(ToString::to_string);
+            parameters.extend(value.map(|value| (format!("{field}_{end}").into(), value)));
+        }
     }
     parameters
 }

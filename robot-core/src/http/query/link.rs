@@ -27,23 +27,23 @@ impl ListQuery {
                 path = "../../robots".to_owned();
             } else {
                 path = encoded(text);
-                of_list.retain(|(name, _)| *name != "containing");
+                of_list.retain(|(name, _)| name != "containing");
             }
         }
         if self.has_count {
-            of_list.push(("count", true.to_string()));
+            of_list.push(("count".into(), true.to_string()));
         }
         if self.names_sort {
-            of_list.push(("sort", end.sort().to_string()));
+            of_list.push(("sort".into(), end.sort().to_string()));
         }
-        let field = end.sort().field;
+        let field = &end.sort().field;
         let by_unique_name = field.member() == Member::Name && field.is_unique();
         let place = match end.place() {
             Some(Place {
                 value: Some(Value::Text(name)),
                 ..
-            }) if of_list.is_empty() && by_unique_name => ("after", name.to_string()),
-            _ => ("cursor", end.to_string()),
+            }) if of_list.is_empty() && by_unique_name => ("after".into(), name.to_string()),
+            _ => ("cursor".into(), end.to_string()),
         };
         let mut parameters = Vec::new();
         if self.names_fields {
@@ -251,7 +251,7 @@ mod tests {
             if is_search {
                 query = query.containing(text);
             }
-            let end = Cursor::after_name("é&=+%").sorted(query.cursor.sort());
+            let end = Cursor::after_name("é&=+%").sorted(query.cursor.sort().clone());
             prop_assume!(end.sort().field == Field::NAME);
             let link = query.next(&end);
             let next = read(link.split_once('?').unwrap().1).unwrap();

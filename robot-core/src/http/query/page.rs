@@ -63,21 +63,24 @@ impl ListQuery {
         let named = fields(arguments, definition)?;
         let limit = arguments.parse("limit", limit)?;
         let by_name = Sort {
-            field: definition.field(Field::NAME.name()).unwrap_or(Field::NAME),
+            field: definition
+                .field(Field::NAME.name())
+                .unwrap_or(&Field::NAME)
+                .clone(),
             ..Sort::default()
         };
         let given = arguments.parse("sort", |text| Sort::parse(text, definition))?;
-        let sort = given.unwrap_or(by_name);
         let cursor = arguments.parse("cursor", |text| Cursor::parse(text, definition))?;
         let names_sort = given.is_some() || cursor.is_some();
+        let sort = given.unwrap_or_else(|| by_name.clone());
         let cursor = match (arguments.text("after"), cursor) {
             (Some(_), Some(_)) => Err("after and cursor exclude each other; give one of them"),
-            (Some(_), None) if sort != Sort::default() => {
+            (Some(_), None) if sort != by_name => {
                 Err("after needs the order of the names; use cursor, as in the header Link")
             }
             // The definition decides whether the next page can start after a name, too.
             (Some(after), None) => Ok(Cursor::after_name(after).sorted(by_name)),
-            (None, Some(cursor)) if cursor.sort() != sort => {
+            (None, Some(cursor)) if *cursor.sort() != sort => {
                 Err("cursor belongs to another sort; give the sort of the page that it comes from")
             }
             (None, Some(cursor)) => Ok(cursor),

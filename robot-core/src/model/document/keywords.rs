@@ -1,5 +1,7 @@
 //! The keywords of a field.
 
+use std::{borrow::Cow, sync::Arc};
+
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::Number;
 
@@ -21,7 +23,7 @@ const DESCRIPTION_LIMIT: usize = 1000;
 
 /// The maximum size of a compiled pattern. Greater, and a long text takes more than a tenth of a
 /// second.
-pub(super) const PATTERN_SIZE: usize = 32 * 1024;
+const PATTERN_SIZE: usize = 32 * 1024;
 
 /// The keywords of a field.
 #[derive(Default)]
@@ -30,7 +32,7 @@ pub(super) struct Keywords {
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
     pub(super) max_length: Option<usize>,
-    pub(super) pattern: Option<Regex>,
+    pub(super) pattern: Option<Pattern>,
     pub(super) format: Option<Format>,
     pub(super) minimum: Option<Number>,
     pub(super) maximum: Option<Number>,
@@ -61,7 +63,7 @@ impl Keywords {
                 "pattern" => {
                     let pattern = place.text(json, PATTERN_LIMIT)?;
                     match regex(&pattern) {
-                        Ok(regex) => read.pattern = Some(regex),
+                        Ok(regex) => read.pattern = Some(Pattern(Arc::new(regex))),
                         Err(message) => return place.error(message),
                     }
                 }
@@ -93,7 +95,7 @@ impl Keywords {
         Ok(read)
     }
 
-    /// The kind, of which the process keeps the texts.
+    /// The kind.
     pub(super) fn kind(&self, member: Member, place: Place<'_>) -> Result<Kind> {
         let permit = |keywords| self.permit(keywords, place);
         match (member, self.kind.as_deref(), &self.choices) {
@@ -110,7 +112,9 @@ impl Keywords {
             }
             (Member::Type, None | Some("string"), choices) => {
                 permit(&["enum"])?;
-                Ok(choices.as_deref().map_or(Field::TYPE.kind(), choice))
+                Ok(choices
+                    .as_deref()
+                    .map_or(Field::TYPE.kind().clone(), choice))
             }
             (Member::Year, None | Some("integer"), _) => {
                 permit(&["minimum", "maximum"])?;
@@ -166,13 +170,13 @@ impl Keywords {
     }
 
     fn text(&self, place: Place<'_>) -> Result<Kind> {
-        let format = match (&self.pattern, self.format) {
+        let format = match (&self.pattern, &self.format) {
             (Some(_), Some(_)) => {
                 let place = place.with("pattern");
                 return place.error("excludes format; give one of them");
             }
-            (Some(pattern), None) => Format::Pattern(Pattern(Box::leak(Box::new(pattern.clone())))),
-            (None, format) => format.unwrap_or(Format::Any),
+            (Some(pattern), None) => Format::Pattern(pattern.clone()),
+            (None, format) => format.clone().unwrap_or(Format::Any),
         };
         Ok(Kind::Text {
             max_length: self.max_length.unwrap_or(NAME_LENGTH_LIMIT),
@@ -238,10 +242,5 @@ fn regex(pattern: &str) -> Result<Regex, String> {
 }
 
 fn choice(choices: &[String]) -> Kind {
-    let choices: Vec<_> = choices.iter().map(leak).collect();
-    Kind::Choice(choices.leak())
-}
-
-pub(super) fn leak(text: impl Into<String>) -> &'static str {
-    text.into().leak()
+    Kind::Choice(choices.iter().cloned().map(Cow::Owned).collect())
 }

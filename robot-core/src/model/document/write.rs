@@ -5,7 +5,11 @@ use std::fmt::{self, Display};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::model::{
-    definition::Definition, field::Field, format::Format, kind::Kind, value::Value,
+    definition::Definition,
+    field::{Field, Member},
+    format::Format,
+    kind::Kind,
+    value::Value,
 };
 
 impl Serialize for Definition {
@@ -17,7 +21,7 @@ impl Serialize for Definition {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 let mut properties = serializer.serialize_map(None)?;
                 for field in self.0.settable() {
-                    properties.serialize_entry(field.name(), &Property(*field))?;
+                    properties.serialize_entry(field.name(), &Property(field))?;
                 }
                 for field in self.0.left_out() {
                     properties.serialize_entry(field.name(), &false)?;
@@ -42,9 +46,9 @@ impl Serialize for Definition {
 }
 
 /// The keywords of a field.
-pub(in crate::model) struct Property(pub(in crate::model) Field);
+pub(in crate::model) struct Property<'a>(pub(in crate::model) &'a Field);
 
-impl Serialize for Property {
+impl Serialize for Property<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let field = self.0;
         let mut property = serializer.serialize_map(None)?;
@@ -63,37 +67,36 @@ impl Serialize for Property {
             Kind::Choice(choices) => property.serialize_entry("enum", choices)?,
             Kind::Integer { minimum, maximum } => {
                 // A built-in field without it has the minimum of the contract.
-                if minimum > i64::MIN || !field.is_own() {
+                if *minimum > i64::MIN || !field.is_own() {
                     property.serialize_entry("minimum", &minimum)?;
                 }
-                if maximum < i64::MAX {
+                if *maximum < i64::MAX {
                     property.serialize_entry("maximum", &maximum)?;
                 }
             }
             Kind::Number { minimum, maximum } => {
-                if minimum > f64::MIN {
-                    property.serialize_entry("minimum", &Value::number(minimum))?;
+                if *minimum > f64::MIN {
+                    property.serialize_entry("minimum", &Value::number(*minimum))?;
                 }
-                if maximum < f64::MAX {
-                    property.serialize_entry("maximum", &Value::number(maximum))?;
+                if *maximum < f64::MAX {
+                    property.serialize_entry("maximum", &Value::number(*maximum))?;
                 }
             }
             Kind::Id | Kind::Boolean => {}
         }
-        let is_name = field == Field::NAME;
-        if field.is_unique() || is_name {
+        if field.is_unique() || field.member() == Member::Name {
             property.serialize_entry("unique", &field.is_unique())?;
         }
-        if field.is_own() && field.0.is_indexed {
+        if field.is_own() && field.properties().is_indexed {
             property.serialize_entry("index", &true)?;
         }
         if field.is_searched() {
             property.serialize_entry("search", &true)?;
         }
         property.serialize_entry("title", field.title())?;
-        let built_in = Field::ALL.iter().find(|one| **one == field);
-        if field.0.description != built_in.map_or("", |one| one.0.description) {
-            property.serialize_entry("description", field.0.description)?;
+        let built_in = Field::built_in(field.name());
+        if field.description() != built_in.map_or("", Field::description) {
+            property.serialize_entry("description", field.description())?;
         }
         property.end()
     }
@@ -109,7 +112,7 @@ impl Display for Definition {
 
 impl Definition {
     /// What differs in two definitions: the names of fields, or else that the title, the noun or the order does.
-    pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
+    pub(crate) fn differences<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
         let property = |definition: &Self, name| {
             let field = definition.field(name)?;
             Some((

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Filter, Pages, Result as StoreResult, Sort},
-    model::{Field, Robot, ValidDraft, Value, Violations},
+    model::{Field, Member, Robot, ValidDraft, Value, Violations},
     transfer::outcome::ImportError,
 };
 
@@ -16,16 +16,16 @@ impl<C: Catalogue, I> Import<C, I> {
     /// The robot with a value of the key.
     pub(super) fn robot(
         &self,
-        key: Field,
+        key: &Field,
         value: &Value<'static>,
     ) -> Result<Option<Robot>, ImportError> {
         // The catalogue has no robots, or not this field yet.
         let is_new = self.last.is_none() || self.stored.field(key.name()).is_none();
-        if is_new && key != Field::ID {
+        if is_new && key.member() != Member::Id {
             return Ok(None);
         }
         let found = self.catalogue.with_value(key, value.clone())?;
-        if found.is_none() && key == Field::ID {
+        if found.is_none() && key.member() == Member::Id {
             let message = format!("No robot has the id {value}; leave out the ids to add robots");
             return Err(ImportError::Malformed(vec![message.into()]));
         }
@@ -43,10 +43,10 @@ impl<C: Catalogue, I> Import<C, I> {
         let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
         for page in Pages::new(&self.catalogue, filter).sorted(Sort::BY_ID) {
             let is_equal = |robot: &Robot| {
-                let mut fields = self.definition.settable().iter().copied();
+                let mut fields = self.definition.settable().iter();
                 robot.id() <= last
                     && fields.all(|field| match draft.value(field) {
-                        None if !removed.contains(&field) => true,
+                        None if !removed.contains(field) => true,
                         value => value == robot.value_of(field),
                     })
             };
@@ -59,11 +59,11 @@ impl<C: Catalogue, I> Import<C, I> {
 
     /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
     pub(super) fn known(&self, wanted: &Wanted) -> Vec<Field> {
-        let is_known = |field: &Field| {
-            let value = wanted.value(*field);
-            value.is_some_and(|value| self.names.contains(&key(*field, &value)))
+        let is_known = |field: &&Field| {
+            let value = wanted.value(field);
+            value.is_some_and(|value| self.names.contains(&key(field, &value)))
         };
-        self.definition.unique().filter(is_known).collect()
+        self.definition.unique().filter(is_known).cloned().collect()
     }
 
     /// Remembers the unique values of a record, and those of its robot, which it may give up. Returns the hashes
@@ -83,13 +83,13 @@ impl<C: Catalogue, I> Import<C, I> {
     /// The unique fields whose values other robots have than one that is changed.
     pub(super) fn taken(
         &self,
-        value: impl Fn(Field) -> Option<Value<'static>>,
+        value: impl Fn(&Field) -> Option<Value<'static>>,
         robot: Option<&Robot>,
     ) -> StoreResult<Vec<Field>> {
         if self.last.is_none() && self.options.is_dry_run {
             return Ok(Vec::new());
         }
-        let value = |field: Field| {
+        let value = |field: &Field| {
             let planned = self.definition.field(field.name())?;
             value(field).filter(|_| planned.is_unique())
         };
@@ -104,7 +104,7 @@ impl<C: Catalogue, I> Import<C, I> {
         present: Option<&Robot>,
         planned: &[Field],
     ) -> Result<(), ImportError> {
-        let value = |field: Field| {
+        let value = |field: &Field| {
             let old = present.and_then(|robot| robot.value_of(field));
             let value = wanted
                 .value(field)
@@ -113,7 +113,7 @@ impl<C: Catalogue, I> Import<C, I> {
         };
         let taken = self.taken(value, present)?;
         for known in &mut self.known {
-            known.records += u64::from(wanted.value(known.field).is_some());
+            known.records += u64::from(wanted.value(&known.field).is_some());
             known.robots += u64::from(taken.contains(&known.field));
         }
         if let Wanted::Robot(draft, removed) = wanted
@@ -122,8 +122,8 @@ impl<C: Catalogue, I> Import<C, I> {
             return Err(ImportError::Present);
         }
         let unique = self.definition.unique();
-        let is_taken = |field: &Field| taken.contains(field) || planned.contains(field);
-        let taken: Vec<_> = unique.filter(is_taken).collect();
+        let is_taken = |field: &&Field| taken.iter().chain(planned).any(|taken| taken.is(field));
+        let taken: Vec<_> = unique.filter(is_taken).cloned().collect();
         if taken.is_empty() {
             return Ok(());
         }
@@ -136,14 +136,14 @@ impl<C: Catalogue, I> Import<C, I> {
         let is_key = |known: &&Known| known.records == records && known.robots * 2 > records;
         let keys = self.known.iter().filter(is_key);
         keys.max_by_key(|known| known.robots)
-            .map(|known| known.field)
+            .map(|known| known.field.clone())
     }
 }
 
 /// The text that identifies a value of a unique field. Names, which are most of these values, have no NUL.
-fn key<'v>(field: Field, value: &'v Value<'_>) -> Cow<'v, str> {
+fn key<'v>(field: &Field, value: &'v Value<'_>) -> Cow<'v, str> {
     match value {
-        Value::Text(name) if field == Field::NAME => Cow::Borrowed(name),
+        Value::Text(name) if field.member() == Member::Name => Cow::Borrowed(name),
         value => Cow::Owned(format!("{field}\0{value}")),
     }
 }

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Change, Error},
-    model::{Definition, Field, Messages, RobotId, Value},
+    model::{Definition, Field, Member, Messages, RobotId, Value},
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -155,8 +155,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             ..options
         };
         let import = import(catalogue, records, options);
-        let known = |field| Known {
-            field,
+        let known = |field: &Field| Known {
+            field: field.clone(),
             records: 0,
             robots: 0,
         };
@@ -273,7 +273,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                 Wanted::Robot(draft, values.removed)
             }));
         };
-        let value = if key == Field::ID {
+        let value = if key.member() == Member::Id {
             values.id.map(Value::Id)
         } else {
             values.draft.value(key).map(Value::into_owned)

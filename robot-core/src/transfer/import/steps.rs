@@ -71,7 +71,7 @@ impl<C: Catalogue, I> Import<C, I> {
         values: &Values,
         planned: &[Field],
     ) -> Result<Result<(Option<Robot>, Change), Found>, ImportError> {
-        let key = self.options.key().unwrap_or(Field::NAME);
+        let key = self.options.key().unwrap_or(&Field::NAME);
         let Some(robot) = self.robot(key, value)? else {
             return match self.definition.validate(values.draft.clone()) {
                 Ok(draft) => Ok(Ok((None, Change::Insert(draft)))),
@@ -168,7 +168,7 @@ impl<C: Catalogue, I> Import<C, I> {
             // A robot that exists is no failure.
             return Ok(Error::Rejected(violations).into());
         }
-        let value = |field| rejection.value(field).map(Value::into_owned);
+        let value = |field: &Field| rejection.value(field).map(Value::into_owned);
         let taken = [&self.taken(value, robot)?, planned].concat();
         Ok(Error::Rejected(violations.with_taken(&self.definition, &taken)).into())
     }
@@ -180,7 +180,7 @@ pub(in crate::transfer) fn contended() -> Error {
 }
 
 /// Whether a write failed because a robot was changed, deleted, or added with the value of the key, since the look-up.
-pub(in crate::transfer) fn is_conflict(error: &Error, key: Option<Field>) -> bool {
+pub(in crate::transfer) fn is_conflict(error: &Error, key: Option<&Field>) -> bool {
     match error {
         Error::NotFound(_) | Error::Stale(_) => true,
         Error::Rejected(violations) => {

@@ -32,7 +32,7 @@ impl Wanted {
         }
     }
 
-    pub(super) fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub(super) fn value(&self, field: &Field) -> Option<Value<'_>> {
         match self {
             Self::Robot(draft, _) => draft.value(field),
             Self::Change(_, values) => values.draft.value(field),

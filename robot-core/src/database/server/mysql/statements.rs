@@ -64,7 +64,7 @@ impl Dialect for AsyncMysqlConnection {
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
     /// The values of an index are in a column of their own.
-    fn own_value(field: Field) -> String {
+    fn own_value(field: &Field) -> String {
         if field.is_indexed() {
             return format!("robots.{}", Index::of(field).column());
         }
@@ -75,7 +75,7 @@ impl Dialect for AsyncMysqlConnection {
         format!("JSON_EXTRACT(own, '$.{name}')")
     }
 
-    fn stored_value(field: Field) -> String {
+    fn stored_value(field: &Field) -> String {
         own_value(field, "own")
     }
 
@@ -108,7 +108,7 @@ impl Dialect for AsyncMysqlConnection {
 
     /// The values of an index are in an ordinary column, which triggers keep: while others change robots, reads by the
     /// index of a virtual column miss some. A stored one could be added only while no client changes robots.
-    async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+    async fn create_indexes(&mut self, indexes: &[Index<'_>]) -> QueryResult<()> {
         let existing = self.texts(Self::COLUMNS).await?;
         let own = indexes.iter().filter(|index| index.field.is_own());
         let missing = own.filter(|index| !existing.contains(&index.column()));
@@ -242,7 +242,7 @@ fn trigger(event: &str, column: &str) -> String {
 }
 
 /// The SQL of the value of an own field, in a column with this SQL.
-fn own_value(field: Field, own: &str) -> String {
+fn own_value(field: &Field, own: &str) -> String {
     let json = format!("JSON_EXTRACT({own}, '$.{field}')");
     let number = |sql_type: &str| {
         format!(

@@ -24,7 +24,8 @@ use crate::{
         trigrams::trigrams,
     },
     model::{
-        Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, ValidChanges, ValidDraft, fold,
+        Definition, Field, INDEXED_LENGTH, Kind, Member, OwnChange, Robot, ValidChanges,
+        ValidDraft, fold,
     },
 };
 
@@ -54,7 +55,7 @@ impl Dialect for AsyncPgConnection {
         format!("robots.own::jsonb ->> '{name}'")
     }
 
-    fn own_value(field: Field) -> String {
+    fn own_value(field: &Field) -> String {
         let text = Self::own_text_value(field.name());
         match field.kind() {
             Kind::Integer { .. } | Kind::Number { .. } => format!(
@@ -85,10 +86,10 @@ impl Dialect for AsyncPgConnection {
     }
 
     /// Others change robots meanwhile.
-    async fn create_indexes(&mut self, indexes: &[Index]) -> QueryResult<()> {
+    async fn create_indexes(&mut self, indexes: &[Index<'_>]) -> QueryResult<()> {
         for Index { name, field } in indexes {
             let value = expression::<Self>(*field);
-            let (unique, columns) = match (*field == Field::NAME, field.is_unique()) {
+            let (unique, columns) = match (field.member() == Member::Name, field.is_unique()) {
                 (true, true) => ("UNIQUE", "(name) INCLUDE (id, type, year, revision)".into()),
                 (true, false) => ("", "(name, id)".into()),
                 (false, true) => ("UNIQUE", format!("({value})")),
