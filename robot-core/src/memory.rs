@@ -156,7 +156,6 @@ impl Robots {
         }
     }
 
-    /// What `read` returns for each robot of a page.
     fn page(&self, request: PageRequest<'_>) -> Page<Robot> {
         if let Some(ids) = request.filter.ids() {
             let robots = ids.filter_map(|id| self.by_id.get(&id));

@@ -94,8 +94,8 @@ impl<'a> RequestBody<'a> {
         Ok(bytes)
     }
 
-    /// Sends the body in pieces until its end, an error, or the receiver is dropped. Until a thread receives them, they
-    /// are full, so that their number limits their bytes. If the import is ended in favour of another one, its client is
+    /// Sends the body in pieces until its end, an error, or the receiver is dropped. Before a thread
+    /// receives them, only full pieces are queued, which bounds the memory. If the import is ended in favour of another one, its client is
     /// too slow.
     pub(crate) async fn send_pieces(
         &mut self,

@@ -82,8 +82,8 @@ impl BlockingPermits {
         self.run_with(costly, exchange, work).await
     }
 
-    /// Runs an import as [`run`](Self::run). If there are too many, it waits until its thread would not wait for its
-    /// client, and then for a permit, in favour of which the import with the slowest client is ended.
+    /// Runs an import as [`run`](Self::run). If there are too many, it waits until a full piece has
+    /// arrived, and then for a permit. Meanwhile the import with the slowest client is ended.
     pub(crate) async fn run_import<T: Send + 'static>(
         &self,
         client: &Arc<ImportClient>,

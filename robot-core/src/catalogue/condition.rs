@@ -145,7 +145,7 @@ impl Condition {
             return Ok(None);
         }
         if self.is_of_ids() && text.parse::<RobotId>() == Err(ParseIdError::NeverAssigned) {
-            // No robot has it, as no robot has this one.
+            // Nor does any robot have the id 0.
             return Ok(Some(Value::Integer(0)));
         }
         // A sign belongs to no value that cannot be negative.

@@ -24,8 +24,8 @@ use crate::model::{
 /// Every store has it by a blanket implementation, so that a wrapper around a store cannot change
 /// what these methods do. Import it beside [`Catalogue`].
 pub trait CatalogueExt: Catalogue {
-    /// Why a filter is a mistake: it names a value that is no choice, and that no robot has. `None` if it is none. Robots
-    /// may have values that were choices before.
+    /// Why a filter is a mistake: it names a value that is no choice of its field, and that no robot has. `None` if the
+    /// filter is right. Robots may have values that were choices before.
     ///
     /// # Errors
     /// As [`count`](Self::count).

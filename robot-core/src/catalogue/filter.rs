@@ -114,7 +114,8 @@ impl Filter {
         self.with_any(field, Some(value.into()))
     }
 
-    /// The values of choices that are none. Robots may have them nevertheless, from before the choices changed.
+    /// Values that are compared with a field of choices, and are not among them. Robots may have such values from before
+    /// the choices changed.
     pub(crate) fn unknown_choices(&self) -> impl Iterator<Item = (&Field, &Value<'static>)> {
         self.fields.iter().flat_map(|condition| {
             let choices = condition.field.choices();

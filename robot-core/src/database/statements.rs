@@ -188,7 +188,7 @@ pub(super) async fn unindexed<C: Execute>(
     connection.robots(query, room).await
 }
 
-/// The number of robots of a step of a change of all robots. Fewer, and all take longer; more, and changes of these robots
+/// The number of robots that are rewritten in one step. Fewer, and all take longer; more, and changes of these robots
 /// wait longer.
 const STEP: i64 = 1000;
 

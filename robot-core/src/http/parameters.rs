@@ -60,7 +60,7 @@ pub(super) const EXPORT: Parameters = Parameters::with_conditions(&[
 
 /// The parameters of a change of all robots that meet conditions.
 pub(super) const BULK: Parameters = Parameters {
-    // Without a condition that is misspelt, more robots would change.
+    // A misspelt condition would be ignored, and more robots would change.
     is_always_strict: true,
     ..Parameters::with_conditions(&["containing", "fold", "q", "dry_run"])
 };

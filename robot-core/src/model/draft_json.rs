@@ -18,7 +18,7 @@ use super::{
 
 pub(crate) use super::members::Members;
 
-/// What consists of the JSON, for messages about it.
+/// Where the JSON is from: its name in messages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Subject<'a> {
     /// The body of a request.

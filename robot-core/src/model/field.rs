@@ -208,7 +208,7 @@ impl Field {
         }
     }
 
-    /// Whether none can be added without a value.
+    /// Whether a robot needs a value of this field to be added.
     #[must_use]
     pub fn is_required(&self) -> bool {
         self.properties().is_required

@@ -1,4 +1,4 @@
-//! The values of the catalogue, which cannot be invalid: robots, their rules, and their fields.
+//! The values of the catalogue: robots, their rules, and their fields.
 
 mod date;
 mod definition;

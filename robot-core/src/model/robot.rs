@@ -11,9 +11,9 @@ use super::{
     value::Value,
 };
 
-/// A stored robot, which satisfies every rule of the contract.
+/// A stored robot. It satisfied every rule when it was stored; a later definition may have others.
 ///
-/// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, so an invalid one cannot exist.
+/// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, or by a store from what it has kept.
 /// In JSON it is an object with all fields.
 ///
 /// ```

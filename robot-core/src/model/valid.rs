@@ -8,7 +8,7 @@ use super::{
     value::Value,
 };
 
-/// A draft that satisfies every rule except the one that only a store can check: that its name is
+/// A draft that satisfies every rule except those that only a store can check: that its unique values are
 /// free. Stores accept nothing else.
 ///
 /// ```
@@ -41,7 +41,7 @@ impl From<ValidDraft> for Draft {
     }
 }
 
-/// New values for some members of a robot, which satisfy every rule except the one that only a
+/// New values for some members of a robot, which satisfy every rule except those that only a
 /// store can check. Members that are `None` keep their value.
 ///
 /// ```

@@ -62,7 +62,7 @@ impl<R: Read> Input<R> {
         self.line
     }
 
-    /// Begins the header or the array on this line.
+    /// Notes the line of the header or of the `[`. A record on that line is located by its number.
     pub(super) fn open(&mut self, line: u64) {
         self.last_line = line;
     }

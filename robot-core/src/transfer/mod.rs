@@ -1,4 +1,4 @@
-//! Import, export and copy of robots: CSV, JSON and NDJSON, read and written in constant memory.
+//! Import, export and copy of robots: CSV, JSON and NDJSON, read and written piece by piece, and workbooks (XLSX).
 //!
 //! [`Records`] reads a file record by record, with their positions. [`import()`] stores records in a
 //! catalogue, [`import_atomically`] all of them or none, and [`RobotWriter`] writes robots in the same
@@ -35,9 +35,10 @@
 //!
 //! | Format | A record is | |
 //! |---|---|---|
-//! | [`Csv`](Format::Csv) | a row | the first row has names or titles of fields, in any order and case; the separator is a comma, a semicolon or a tab; an empty field counts as missing; a quoted field may contain line breaks |
+//! | [`Csv`](Format::Csv) | a row | the first row has names or titles of fields, in any order and case; the separator is a comma, a semicolon, a tab or a bar; an empty field counts as missing; a quoted field may contain line breaks |
 //! | [`Json`](Format::Json) | an element of one array | invalid JSON ends the reading, because the next element cannot be found |
 //! | [`Ndjson`](Format::Ndjson) | a line | blank lines are ignored |
+//! | [`Xlsx`](Format::Xlsx) | a row of a sheet | the whole workbook is in memory |
 //!
 //! A record has at most [`RECORD_LIMIT`] bytes. A record that is longer or not a robot is reported,
 //! and reading continues after it. A byte order mark at the start is ignored, and lines may end with

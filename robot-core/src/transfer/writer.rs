@@ -1,4 +1,4 @@
-//! Writer of robots as CSV, JSON or NDJSON.
+//! Writer of robots as CSV, JSON, NDJSON or XLSX.
 
 use std::io::{self, Write};
 

@@ -6,7 +6,7 @@ use std::{borrow::Cow, net::IpAddr};
 use robot_core::http::{Exchange, RequestId, TokenName};
 use rocket::Request;
 
-/// What the application knows about a request, and the server does not.
+/// Route and token of a request, for the log and the metrics.
 #[derive(Debug, Clone)]
 pub(crate) struct Labels {
     /// The template of the path, or another name from a fixed list.

@@ -34,7 +34,7 @@ const ROWS: usize = 512;
 
 const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
 
-/// How many definitions are tried, each of which is another one when the changes are stored.
+/// How often changes are checked again because the definition has changed meanwhile.
 const DEFINITION_ATTEMPTS: u32 = 5;
 
 /// Changes, each with this timeout.
@@ -80,7 +80,7 @@ impl<B: Backend> Work<B> for Changes {
                 results => return results,
             }
         }
-        let message = "the definition is changed all the time";
+        let message = "the definition keeps changing";
         Err(wrap(Error::unavailable(message)))
     }
 }

@@ -51,7 +51,7 @@ impl Responses<'_> {
     }
 }
 
-/// An entry of the file, which is that of `/v1`, with what the contract has instead, and behaviour B of it.
+/// The entry of the file for `/v1`, overlaid by `contract`, and then by `older`.
 pub(super) fn adapt(entry: &Value, behaviour: Behaviour) -> Map<String, Value> {
     let mut adapted = entry.as_object().cloned().unwrap_or_default();
     let contract = adapted.remove("contract");

@@ -111,7 +111,7 @@ pub struct Import<C, I> {
     definition: Arc<Definition>,
     /// The definition of the catalogue.
     stored: Arc<Definition>,
-    /// Whether the first one stays as it is.
+    /// Whether a plan has chosen `definition`, so that it does not follow the definition of the catalogue.
     is_planned: bool,
     /// The greatest id that was assigned before the import.
     last: Option<RobotId>,
