@@ -196,11 +196,6 @@ impl Cursor {
         Self::at(Sort::default(), Some(text.into()), None)
     }
 
-    /// As [`after_name`](Self::after_name), in the order of this cursor.
-    pub(crate) fn after_text(&self, text: String) -> Self {
-        Self::at(self.sort.clone(), Some(text.into()), None)
-    }
-
     /// The same place by the definition of the store that reads. Others have made the cursor: by an earlier definition,
     /// or by none, as [`Sort::default`]. A store decides here which field they mean, and nowhere else: the one that has
     /// the name now. The field of a filter stays, because the values that it has are of that field's kind.

@@ -20,13 +20,9 @@ pub(super) fn expression<C: Dialect>(field: &Field) -> Cow<'static, str> {
     }
 }
 
-/// The conditions for fields of a filter. `prefix` is put before each value that is compared.
-pub(super) fn conditions<C: Dialect>(
-    filter: &Filter,
-    prefix: &'static str,
-) -> Option<Fragment<'static>> {
-    let conditions = filter.fields.iter();
-    let conditions = conditions.flat_map(|field| of_field::<C>(field, prefix));
+/// The conditions for fields of a filter.
+pub(super) fn conditions<C: Dialect>(filter: &Filter) -> Option<Fragment<'static>> {
+    let conditions = filter.fields.iter().flat_map(of_field::<C>);
     let conditions = conditions.reduce(Fragment::and)?;
     // There are endless combinations of own fields, of which a connection would keep a statement each.
     let is_simple = match &*filter.fields {
@@ -43,11 +39,8 @@ pub(super) fn conditions<C: Dialect>(
 }
 
 /// The conditions for a field.
-pub(super) fn of_field<C: Dialect>(
-    filter: &FieldFilter,
-    prefix: &'static str,
-) -> Vec<Fragment<'static>> {
-    let sql = format!("{prefix}{}", expression::<C>(&filter.field));
+pub(super) fn of_field<C: Dialect>(filter: &FieldFilter) -> Vec<Fragment<'static>> {
+    let sql = expression::<C>(&filter.field);
     let compared = |operator: &str, value: &Value<'_>| {
         let condition = Fragment::new(format!("{sql} {operator} "));
         with_value::<C>(condition, value)
@@ -155,16 +148,16 @@ impl ValueGroup {
     }
 }
 
-/// The ORDER BY of a list, within a part. `prefix` is put before the value.
-pub(super) fn order<C: Dialect>(sort: &Sort, part: ValueGroup, prefix: &str) -> String {
+/// The ORDER BY of a list, within a part.
+pub(super) fn order<C: Dialect>(sort: &Sort, part: ValueGroup) -> String {
     let sql = expression::<C>(&sort.field);
     let direction = if sort.is_descending { "DESC" } else { "ASC" };
     if part == ValueGroup::WithoutValue {
         format!("robots.id {direction}")
     } else if sort.field.has_equals() {
-        format!("{prefix}{sql} {direction}, robots.id {direction}")
+        format!("{sql} {direction}, robots.id {direction}")
     } else {
-        format!("{prefix}{sql} {direction}")
+        format!("{sql} {direction}")
     }
 }
 

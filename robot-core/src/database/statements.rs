@@ -31,7 +31,17 @@ pub(super) fn select(
     columns: impl Into<Cow<'static, str>>,
     condition: Option<Fragment<'_>>,
 ) -> Fragment<'_> {
-    let query = Fragment::new("SELECT ").sql(columns).sql(" FROM robots");
+    select_by("", columns, condition)
+}
+
+/// As [`select`], with SQL that names the index.
+pub(super) fn select_by<'a>(
+    index: &str,
+    columns: impl Into<Cow<'static, str>>,
+    condition: Option<Fragment<'a>>,
+) -> Fragment<'a> {
+    let query = Fragment::new("SELECT ").sql(columns);
+    let query = query.sql(" FROM robots ").sql(index.to_owned());
     match condition {
         Some(condition) => query.sql(" WHERE ").then(condition),
         None => query,
@@ -64,31 +74,25 @@ pub(super) async fn find<C: Execute>(connection: &mut C, name: &str) -> QueryRes
 }
 
 /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`, if there is
-/// one, replaces it, and `room` replaces its limits. `prefix` is put before the value in the order; with one, only ids and
-/// names are read.
+/// one, replaces it, and `room` replaces its limits. `index` is SQL that names the index; if it is empty, the database
+/// chooses one.
 pub(super) async fn page<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     request: PageRequest<'_>,
     condition: Option<Fragment<'_>>,
     room: &mut Room,
-    prefix: &str,
+    index: &str,
 ) -> QueryResult<Vec<Robot>> {
-    let PageRequest { filter, cursor, .. } = request;
     // Without a condition, names are read from their index alone.
-    let has_names_only = request.has_names_only() || !prefix.is_empty();
+    let has_names_only = request.has_names_only();
     let columns = if has_names_only { NAMED } else { ROBOT };
     let mut found = Vec::new();
-    for part in ValueGroup::after(definition, cursor, filter) {
+    for part in ValueGroup::after(definition, request.cursor, request.filter) {
         if room.is_full() {
             break;
         }
-        let of_part = part.condition::<C>(cursor).into_iter();
-        let of_fields = conditions::<C>(filter, "");
-        let all = of_part.chain(of_fields).chain(condition.clone());
-        let all = all.reduce(Fragment::and);
-        let order = order::<C>(cursor.sort(), *part, prefix);
-        let query = select(columns, all).sql(format!(" ORDER BY {order}"));
+        let query = of_part::<C>(request, *part, columns, condition.clone(), index);
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query
         } else {
@@ -108,6 +112,22 @@ pub(super) async fn page<C: Dialect>(
     Ok(found)
 }
 
+/// A query for a part of a list, in its order. The parameters are those of [`page`].
+pub(super) fn of_part<'a, C: Dialect>(
+    request: PageRequest<'_>,
+    part: ValueGroup,
+    columns: &'static str,
+    condition: Option<Fragment<'a>>,
+    index: &str,
+) -> Fragment<'a> {
+    let PageRequest { filter, cursor, .. } = request;
+    let of_part = part.condition::<C>(cursor).into_iter();
+    let of_fields = conditions::<C>(filter);
+    let all = of_part.chain(of_fields).chain(condition);
+    let query = select_by(index, columns, all.reduce(Fragment::and));
+    query.sql(format!(" ORDER BY {}", order::<C>(cursor.sort(), part)))
+}
+
 /// Counts the robots that [`page`] reads without a limit, by their values of these fields.
 pub(super) async fn counts<C: Dialect>(
     connection: &mut C,
@@ -122,7 +142,7 @@ pub(super) async fn counts<C: Dialect>(
     }
     let names = names.join(", ");
     let (before, after) = C::JSON_ARRAY;
-    let all = conditions::<C>(filter, "").into_iter().chain(condition);
+    let all = conditions::<C>(filter).into_iter().chain(condition);
     let counted = select(
         format!("{columns}count(*) AS robots"),
         all.reduce(Fragment::and),
@@ -372,7 +392,7 @@ pub(super) async fn taken_fields<'v, C: Dialect>(
     for field in definition.unique() {
         let filter =
             value(field).map(|value| Filter::all().with(field.clone(), value.into_owned()));
-        let condition = filter.and_then(|filter| conditions::<C>(&filter, ""));
+        let condition = filter.and_then(|filter| conditions::<C>(&filter));
         if let Some(condition) = condition {
             let holders = ids(connection, condition, 2).await?;
             if holders.into_iter().any(|holder| RobotId::new(holder) != id) {

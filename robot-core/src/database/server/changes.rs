@@ -205,7 +205,7 @@ async fn divide<'a, B: Backend>(
     if !names.is_empty() && definition.has_only_unique_names() {
         let with_name = |filter: Filter, name: &&str| filter.with(Field::NAME, (*name).to_owned());
         let have_names = names.iter().fold(Filter::all(), with_name);
-        let taken = select(NAMED, conditions::<B>(&have_names, ""));
+        let taken = select(NAMED, conditions::<B>(&have_names));
         let room = &mut Room::of_robots(usize::MAX);
         let taken = connection.pairs(taken, room, |(_, name)| Ok(name)).await?;
         let mut others = Vec::with_capacity(part.len());

@@ -41,6 +41,11 @@ pub(super) fn is_locked(error: &(dyn std::error::Error + 'static)) -> bool {
     has_message(error, &messages)
 }
 
+/// Whether a statement names an index that does not exist.
+pub(super) fn is_missing_index(error: &DieselError) -> bool {
+    has_message(error, &["no such index"])
+}
+
 /// Whether a part of the file is damaged: `SQLITE_CORRUPT`.
 pub(super) fn is_malformed(error: &(dyn std::error::Error + 'static)) -> bool {
     has_message(error, &["malformed"])

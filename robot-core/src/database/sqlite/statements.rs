@@ -9,7 +9,7 @@ use crate::{
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
         index::Index,
-        rewrite::set_search_texts,
+        rewrite::{self, set_search_texts},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{last_id, now, unindexed},
     },
@@ -21,8 +21,8 @@ use diesel::{connection::SimpleConnection, prelude::*, result::Error as DieselEr
 const INDEX_BATCH: i64 = 256;
 
 /// The maximum number of names that are added by one commit. More, and changes wait for the names that another
-/// program has added; fewer, and searches compare these for longer.
-const INDEX_LIMIT: i64 = 4096;
+/// program has added; fewer than a commit may insert, and searches compare more and more names.
+const INDEX_LIMIT: i64 = 1024;
 
 impl_execute!(SqliteConnection,);
 
@@ -159,22 +159,22 @@ pub(super) fn insert_free<'a>(
     Ok(ids.map(|id| inserted.next_if_eq(&id)).collect())
 }
 
-/// Adds the names that wait to the search index, once there are so many: adding [`INDEX_BATCH`] at once costs
-/// the index half of adding them one by one. Returns whether more may wait.
-pub(super) fn index_names(
+/// Does some of what waits: adds names to the search index, and rewrites robots. Returns whether anything did.
+pub(super) fn work(
     connection: &mut SqliteConnection,
     definition: &Definition,
 ) -> QueryResult<bool> {
-    let waiting = Fragment::new("SELECT count(*) FROM robots WHERE search_text IS NULL");
-    if now(connection.numbers(waiting))?.first() >= Some(&INDEX_BATCH) {
+    let has_work = has_work(connection)?;
+    if has_work {
         let robots = now(unindexed(connection, INDEX_LIMIT))?;
         now(set_search_texts(connection, definition, &robots))?;
-        return Ok(usize::try_from(INDEX_LIMIT) == Ok(robots.len()));
+        now(rewrite::step(connection, definition))?;
     }
-    Ok(false)
+    Ok(has_work)
 }
 
-/// Whether robots wait to be rewritten, or so many names to be added to the search index that they are added.
+/// Whether robots wait to be rewritten, or [`INDEX_BATCH`] names to be added to the search index: adding so many at once
+/// costs the index half of adding them one by one.
 pub(super) fn has_work(connection: &mut SqliteConnection) -> QueryResult<bool> {
     let work = Fragment::new(
         "SELECT EXISTS (SELECT 1 FROM robots_rewrite) \

@@ -20,7 +20,7 @@ use crate::{
         define::KnownDefinition,
         migrations,
         refresher::Refresher,
-        statements::{self, after_name, find, foreign_columns, get, has_nul, last_id, now},
+        statements::{find, foreign_columns, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -190,8 +190,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
-        let filter = request.filter;
-        if has_nul(filter) {
+        if has_nul(request.filter) {
             return Ok(request.room().page(Vec::new()));
         }
         let definition = &self.definition.get();
@@ -199,17 +198,8 @@ impl Catalogue for SqliteCatalogue {
         let request = PageRequest { cursor, ..request };
         self.reads.pool.read(|connection| {
             let mut room = request.room();
-            let found = if filter.containing.is_empty() && after_name(request).is_some() {
-                now(statements::page(
-                    connection, definition, request, None, &mut room, "",
-                ))
-            } else {
-                // All statements of a search read one snapshot.
-                connection.transaction(|connection| {
-                    search::page(connection, definition, request, &mut room)
-                })
-            };
-            Ok(room.page(found?))
+            let found = search::page(connection, definition, request, &mut room)?;
+            Ok(room.page(found))
         })
     }
 

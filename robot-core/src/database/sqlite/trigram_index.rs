@@ -11,7 +11,9 @@ use diesel::{
     sql_types::{BigInt, Nullable, Text},
 };
 
-use crate::database::{schema::robots, search_text::TextSearch, trigrams::trigrams};
+use crate::database::{
+    schema::robots, search_text::TextSearch, statements::row_limit, trigrams::trigrams,
+};
 
 /// The number of ids of a trigram in a sample. Too low, and the estimates are wrong; too high, and they
 /// take longer. The error of an estimate from 16 ids at random is about a quarter.
@@ -29,13 +31,22 @@ const RAREST_MIN_GAP: i64 = 32;
 /// The maximum number of trigrams of a query. More read further lists of ids, and exclude few candidates.
 const TERM_LIMIT: usize = 3;
 
-/// The ids of the robots that the index finds for a search, and of those of which it has nothing that is up to date;
-/// `None` if there are more than `limit`, the text has no rare trigram, or the index fails.
+/// The maximum number of candidates. Fewer, and more texts read all names; more, and looking them up takes longer than
+/// reading.
+const CANDIDATE_LIMIT: usize = 20_000;
+
+/// The robots that the index finds for a search, and those of which it has nothing that is up to date.
+pub(super) struct Candidates {
+    pub(super) ids: Vec<i64>,
+    /// The number of robots for each candidate.
+    pub(super) gap: usize,
+}
+
+/// The candidates; `None` if there are more than [`CANDIDATE_LIMIT`], the text has no rare trigram, or the index fails.
 pub(super) fn candidates(
     connection: &mut SqliteConnection,
     search: &TextSearch<'_>,
-    limit: usize,
-) -> Option<Vec<i64>> {
+) -> Option<Candidates> {
     let last_id = robots::table.select(max(robots::id)).first(connection);
     let last_id: i64 = last_id.ok().flatten()?;
     let mut terms = terms(connection, &search.folded(), last_id).ok()?;
@@ -49,11 +60,12 @@ pub(super) fn candidates(
     let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
         .bind::<Text, _>(expression)
         .sql(" UNION ALL SELECT id FROM robots WHERE search_text IS NULL LIMIT ")
-        .bind::<BigInt, _>(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
+        .bind::<BigInt, _>(row_limit(CANDIDATE_LIMIT + 1))
         .load::<i64>(connection);
     let mut ids = ids.ok()?;
     ids.extend(&search.unindexed);
-    (ids.len() <= limit).then_some(ids)
+    let gap = usize::try_from(last_id).unwrap_or(usize::MAX) / (ids.len() + 1);
+    (ids.len() <= CANDIDATE_LIMIT).then_some(Candidates { ids, gap })
 }
 
 /// The trigrams of a text as strings of FTS5, each with its gap: the estimated number of ids for each one

@@ -1,8 +1,12 @@
 //! Search index of SQLite: it is used, and triggers maintain it.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
-use robot_core::{Catalogue, CatalogueExt, fold};
+use robot_core::{Catalogue, CatalogueExt, Filter, Pages, Redefinition, Sort, fold};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -116,4 +120,63 @@ fn replaced_robots_are_found_and_the_index_repairable() {
     database.execute("INSERT INTO robots_search (robots_search) VALUES ('rebuild')");
     check_index(&database);
     assert_eq!(names(&catalogue, "5-D"), ["R5-D4"]);
+}
+
+/// By a catalogue that is open, and that nothing is written to.
+#[test]
+fn rows_of_another_program_are_added_to_the_index() {
+    let database = Sqlite::new();
+    let _catalogue = database.open();
+    database.execute(
+        "WITH RECURSIVE numbers (number) AS
+             (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 3000)
+         INSERT INTO robots (name, type, year) SELECT 'robot ' || number, 'droid', 1 FROM numbers",
+    );
+    let waiting = "SELECT name FROM robots WHERE search_text IS NULL";
+    let started = Instant::now();
+    // The last ones wait for more.
+    while database.query(waiting).len() >= 256 {
+        assert!(started.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(50));
+    }
+    check_index(&database);
+}
+
+#[test]
+fn pages_are_read_without_an_index_that_was_dropped() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    let definition = r#"{"properties": {"maker": {"type": "string", "index": true}}}"#;
+    let definition = definition.parse().unwrap();
+    let definition = catalogue.define(Redefinition::new(definition)).unwrap();
+    for (name, maker) in [("R2-D2", "b"), ("R5-D4", "a"), ("C-3PO", "b")] {
+        let mut draft = draft(name);
+        draft.set("maker", maker);
+        catalogue.add(draft).unwrap();
+    }
+    database.execute("DROP INDEX robots_index_text_maker; DROP INDEX robots_name");
+    let maker = definition.field("maker").unwrap();
+    for (filter, sort, expected) in [
+        (Filter::all(), "name", &["C-3PO", "R2-D2", "R5-D4"][..]),
+        (Filter::from("-D"), "name", &["R2-D2", "R5-D4"]),
+        (Filter::all(), "maker", &["R5-D4", "R2-D2", "C-3PO"]),
+        (
+            Filter::all().with(maker.clone(), "b"),
+            "-maker",
+            &["C-3PO", "R2-D2"],
+        ),
+        (
+            Filter::all().with(maker.clone(), "b"),
+            "name",
+            &["C-3PO", "R2-D2"],
+        ),
+    ] {
+        let sort = Sort::parse(sort, &definition).unwrap();
+        let pages = Pages::new(&catalogue, filter).sorted(sort.clone());
+        let names = pages
+            .flatten()
+            .flatten()
+            .map(|robot| robot.name().to_owned());
+        assert!(names.eq(expected.iter().copied()), "{sort}");
+    }
 }

@@ -20,7 +20,7 @@ use super::{checkpoints::Checkpoints, queue::Queue, session::WriteSession};
 use crate::database::sqlite::{
     connect::DatabaseFile,
     errors::classify,
-    statements::{index_names, insert_free},
+    statements::{insert_free, work},
 };
 use crate::{
     catalogue::{Change, Error, OpenError, Pending, Receipt, Redefinition, Restoration, Result},
@@ -29,7 +29,6 @@ use crate::{
         errors::wrap,
         measuring::{QueueMetrics, count_commit},
         restore::restore,
-        rewrite,
         schema::assigned,
         statements::{apply_alone, now},
     },
@@ -106,7 +105,7 @@ pub(crate) enum Work {
     All(Vec<Change>),
     Restore(Restoration),
     Define(Box<Redefinition>),
-    /// Nothing but what each commit does: see [`index_names`] and [`rewrite::step`].
+    /// Nothing but what each commit does: see [`work`].
     Index,
 }
 
@@ -264,17 +263,17 @@ fn run(
 ) {
     let start_time = gauge!(SQLITE_COMMIT_START.name);
     let mut last_batch = 1;
-    let mut names_wait = false;
+    let mut may_wait = false;
     loop {
         start_time.set(0);
-        // Without further writes, no batch would add these names.
-        while names_wait && queue.is_idle() {
+        // Without further writes, no batch would do what waits.
+        while may_wait && queue.is_idle() {
             let indexed = guard(session, |session| {
                 let wait = commit(session, definition, &mut [])?;
                 session.checkpoint(Checkpoints::run_if_due);
                 Ok::<_, Error>(wait)
             });
-            names_wait = matches!(indexed, Some(Ok(true)));
+            may_wait = matches!(indexed, Some(Ok(true)));
         }
         let mut batch = queue.next_batch(last_batch);
         if batch.is_empty() {
@@ -290,7 +289,7 @@ fn run(
         // A bug costs this batch and its connection, and nothing else.
         let result = guard(session, |session| commit(session, definition, &mut batch));
         let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
-        let result = result.map(|wait| names_wait = wait);
+        let result = result.map(|wait| may_wait = wait);
         drop(measurement);
         count_commit(result.as_ref().map(|&()| ()));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
@@ -315,13 +314,13 @@ fn guard<T>(session: &mut WriteSession, work: impl FnOnce(&mut WriteSession) -> 
     panic::catch_unwind(AssertUnwindSafe(|| work(session))).ok()
 }
 
-/// Commits a batch, so that each write has a result, and adds names to the search index. Returns whether more may wait.
+/// Commits a batch, so that each write has a result, and some of the [`work`] that waits. Returns whether more may wait.
 fn commit(
     session: &mut WriteSession,
     known: &KnownDefinition,
     batch: &mut [Write],
 ) -> Result<bool> {
-    let mut names_wait = false;
+    let mut may_wait = false;
     let mut defined = None;
     session.commit(|connection| {
         // Another process may have changed it. No other one does before the commit.
@@ -336,14 +335,13 @@ fn commit(
                 defined = Some(Arc::clone(&definition));
             }
         }
-        names_wait = index_names(connection, &definition)?;
-        names_wait |= now(rewrite::step(connection, &definition))?;
+        may_wait = work(connection, &definition)?;
         Ok(())
     })?;
     if let Some(definition) = defined {
         known.set(definition);
     }
-    Ok(names_wait)
+    Ok(may_wait)
 }
 
 #[cfg(test)]
