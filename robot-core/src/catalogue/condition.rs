@@ -38,15 +38,11 @@ impl Definition {
     pub fn conditions(&self) -> impl Iterator<Item = Condition> + '_ {
         use Comparison::{From, Is, To};
         self.settable().iter().flat_map(|field| {
-            let all = [
-                (field.name().into(), Is),
-                (format_compact!("{field}_from"), From),
-                (format_compact!("{field}_to"), To),
-            ];
-            let is_known = |(_, comparison): &_| *comparison == Is || field.kind().is_ordered();
-            let known = all.into_iter().filter(is_known);
-            known.map(|(name, comparison)| Condition {
-                name,
+            let limits = [(From, "_from"), (To, "_to")].into_iter();
+            let limits = limits.filter(|_| field.kind().is_ordered());
+            let all = [(Is, "")].into_iter().chain(limits);
+            all.map(move |(comparison, end)| Condition {
+                name: format_compact!("{field}{end}"),
                 field: field.clone(),
                 comparison,
             })

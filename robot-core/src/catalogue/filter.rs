@@ -218,8 +218,8 @@ impl Filter {
 
     /// The ids of which robots must have one.
     pub(crate) fn ids(&self) -> Option<impl Iterator<Item = RobotId>> {
-        let of_ids = self.fields.first()?;
-        let of_ids = Some(of_ids).filter(|one| one.field.member() == Member::Id)?;
+        let of_ids = self.fields.first();
+        let of_ids = of_ids.filter(|one| one.field.member() == Member::Id)?;
         Some(of_ids.any_of.iter().flatten().filter_map(|id| match id {
             Value::Id(id) => Some(*id),
             _ => None,

@@ -88,13 +88,9 @@ pub(super) enum ValueGroup {
 
 impl ValueGroup {
     /// The parts of a list that come after the place of a cursor.
-    pub(super) fn after(
-        definition: &Definition,
-        cursor: &Cursor,
-        filter: &Filter,
-    ) -> &'static [Self] {
+    pub(super) fn after(present: &Definition, cursor: &Cursor, filter: &Filter) -> &'static [Self] {
         let field = &cursor.sort().field;
-        let all_have = definition.all_have(field);
+        let all_have = present.all_have(field);
         let excludes_none = |of_field: &FieldFilter| {
             let is_in_list = of_field.any_of.is_empty() || of_field.any_of.contains(&None);
             of_field.field.is(field)

@@ -187,11 +187,8 @@ fn check(
         [] => Vec::new(),
         [_] => catalogue.taken(definition, value, id)?,
         _ => {
-            let unique = definition.unique();
-            unique
-                .filter(|field| value(field).is_some())
-                .cloned()
-                .collect()
+            let unique = definition.unique().filter(|field| value(field).is_some());
+            unique.cloned().collect()
         }
     };
     match &*taken {

@@ -91,10 +91,8 @@ pub(super) fn page(
         let has_next = page.len() > room;
         page.truncate(room);
         ids.extend(page.iter().map(Robot::id));
-        place = page
-            .last()
-            .map(|last| Cursor::after(sort.clone(), last))
-            .or(place);
+        let end = page.last().map(|last| Cursor::after(sort.clone(), last));
+        place = end.or(place);
         first.get_or_insert(page);
         if has_next || walk.is_finished() {
             break has_next;

@@ -117,11 +117,8 @@ impl Parameters {
     ) -> impl Iterator<Item = (CompactString, Option<Condition>)> {
         let conditions = conditions(definition).filter(|_| self.has_conditions);
         let conditions = conditions.map(|condition| (condition.name().into(), Some(condition)));
-        conditions.chain(
-            self.others
-                .iter()
-                .map(|name| (CompactString::const_new(name), None)),
-        )
+        let others = self.others.iter().copied().map(CompactString::const_new);
+        conditions.chain(others.map(|name| (name, None)))
     }
 
     /// Reads a query. Parameters that are not known are ignored, or errors for clients that want it.

@@ -366,9 +366,7 @@ mod tests {
         while size < 50 << 20 {
             let field = |number| {
                 let text = format!("{size} {}", "x".repeat(900));
-                format!(
-                    r#""f{number}":{{"type":"string","pattern":"^{number}","description":"{text}"}}"#
-                )
+                format!(r#""f{number}":{{"type":"string","description":"{text}"}}"#)
             };
             let fields: Vec<_> = (0..60).map(field).collect();
             let document = format!(r#"{{"properties":{{{}}}}}"#, fields.join(","));

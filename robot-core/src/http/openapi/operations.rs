@@ -81,9 +81,7 @@ fn joined(objects: [&Value; 3]) -> Value {
 /// References to the parameters of an operation: those of the query, and headers, which the file names.
 fn parameters(operation: &Operation, definition: &Definition, headers: &Value) -> Value {
     let query = operation.parameters.all(definition);
-    let query = query.map(|(name, condition)| {
-        condition.map_or(name.into(), |condition| component_of(&condition))
-    });
+    let query = query.map(|(name, of)| of.as_ref().map_or(name.into(), component_of));
     let all = query.chain(names(headers).map(str::to_owned));
     all.map(|name| reference("parameters", &name)).collect()
 }

@@ -62,13 +62,7 @@ impl ListQuery {
     ) -> Result<Self, Failure> {
         let named = fields(arguments, definition)?;
         let limit = arguments.parse("limit", limit)?;
-        let by_name = Sort {
-            field: definition
-                .field(Field::NAME.name())
-                .unwrap_or(&Field::NAME)
-                .clone(),
-            ..Sort::default()
-        };
+        let by_name = Cursor::default().resolved(definition).sort().clone();
         let given = arguments.parse("sort", |text| Sort::parse(text, definition))?;
         let cursor = arguments.parse("cursor", |text| Cursor::parse(text, definition))?;
         let names_sort = given.is_some() || cursor.is_some();

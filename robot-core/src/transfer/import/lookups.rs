@@ -46,7 +46,7 @@ impl<C: Catalogue, I> Import<C, I> {
                 let mut fields = self.definition.settable().iter();
                 robot.id() <= last
                     && fields.all(|field| match draft.value(field) {
-                        None if !removed.contains(field) => true,
+                        None if !removed.iter().any(|removed| removed.is(field)) => true,
                         value => value == robot.value_of(field),
                     })
             };
