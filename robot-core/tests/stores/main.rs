@@ -22,6 +22,7 @@ mod search;
 mod servers;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod steps;
 mod upgrade;
 
 use std::{

@@ -135,13 +135,8 @@ impl Kind {
         };
         match self {
             Self::Nginx => command
-                .args([
-                    "-e",
-                    "stderr",
-                    "-g",
-                    "daemon off; master_process off;",
-                    "-p",
-                ])
+                .arg("-gdaemon off; master_process off;")
+                .args(["-e", "stderr", "-p"])
                 .arg(folder)
                 .arg("-c"),
             Self::Haproxy => command.args(["-db", "-f"]),

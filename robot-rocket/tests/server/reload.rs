@@ -25,11 +25,8 @@ fn write_tokens(folder: &Path, names: &[&str]) {
 
 /// Writes `Rocket.toml`.
 fn write(folder: &Path, settings: &str) {
-    fs::write(
-        folder.join("Rocket.toml"),
-        format!("[default]\n{settings}\n"),
-    )
-    .unwrap();
+    let text = format!("[default]\n{settings}\n");
+    fs::write(folder.join("Rocket.toml"), text).unwrap();
 }
 
 /// The setting that permits one token.
@@ -71,9 +68,8 @@ fn revoked_token_is_rejected_on_an_open_connection() {
     for (token, status) in [("ci", "401"), ("laptop", "200"), ("new", "200")] {
         assert_list(&mut stream, token, status);
     }
-    wait_until(metrics, "robots_reloads_total{result=\"done\"}", |count| {
-        count == 1
-    });
+    let done = "robots_reloads_total{result=\"done\"}";
+    wait_until(metrics, done, |count| count == 1);
     let (status, log) = server.stop("TERM");
     assert!(status.success() && !log.contains("WARN"), "{status}: {log}");
     let [added, removed] = ["new", "ci"].map(|name| {
@@ -96,11 +92,7 @@ fn wrong_configuration_is_refused_at_a_reload() {
     let mut stream = server.connect("");
     let [tokens, rocket] = ["tokens", "Rocket.toml"].map(|name| folder.path().join(name));
     for (path, content, words) in [
-        (
-            &tokens,
-            "write:ci:sha256:0\n",
-            "line 1 of the file 'tokens'",
-        ),
+        (&tokens, "write:ci:sha256:0", "line 1 of the file 'tokens'"),
         (&tokens, "", "has no token"),
         (&rocket, "[default]\nworkers = 0\n", "workers in "),
         (&rocket, "[default", "TOML parse error"),
@@ -112,11 +104,8 @@ fn wrong_configuration_is_refused_at_a_reload() {
         assert_list(&mut stream, "ci", "200");
         write_tokens(folder.path(), &["ci"]);
     }
-    wait_until(
-        metrics,
-        "robots_reloads_total{result=\"refused\"}",
-        |count| count == 4,
-    );
+    let refused = "robots_reloads_total{result=\"refused\"}";
+    wait_until(metrics, refused, |count| count == 4);
     fs::remove_file(&rocket).unwrap();
     fs::remove_file(&tokens).unwrap();
     reload(&server, REFUSED);
@@ -133,10 +122,8 @@ fn reload_replaces_only_tokens_and_certificates() {
     let server = Server::start(folder.path(), &[MEMORY, LOG]);
     let mut stream = server.connect("");
     assert_list(&mut stream, "old", "200");
-    write(
-        folder.path(),
-        &format!("{}\nbehaviour = \"B\"", tokens("new")),
-    );
+    let changed = format!("{}\nbehaviour = \"B\"", tokens("new"));
+    write(folder.path(), &changed);
     reload(&server, RELOADED);
     assert_list(&mut stream, "old", "401");
     assert_list(&mut stream, "new", "200");
@@ -146,10 +133,8 @@ fn reload_replaces_only_tokens_and_certificates() {
 fn reload_never_opens_the_server_to_everyone() {
     let folder = tempfile::tempdir().unwrap();
     for address in ["127.0.0.1", "0.0.0.0"] {
-        write(
-            folder.path(),
-            &format!("address = \"{address}\"\n{}", tokens("ci")),
-        );
+        let settings = format!("address = \"{address}\"\n{}", tokens("ci"));
+        write(folder.path(), &settings);
         let server = Server::start(folder.path(), &[MEMORY, LOG]);
         let mut stream = server.connect("");
         // As for a later start on the loopback address.
