@@ -146,7 +146,7 @@ impl PrintedFields {
         let fields = definition.list(text).map_err(|error| {
             let mut names = text.split(',');
             let unknown = names.find(|name| definition.field(name).is_none());
-            let known = definition.all().iter().map(|field| field.name());
+            let known = definition.all().iter().map(robot_core::Field::name);
             let hint = unknown.map_or_else(String::new, |name| did_you_mean(name, known));
             invalid("fields", text, format_args!("{error}{hint}"))
         })?;

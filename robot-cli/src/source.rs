@@ -308,7 +308,7 @@ fn key(args: &ImportArgs, definition: &Definition) -> Result<Option<Field>, Fail
     };
     match definition.field(name) {
         None if !args.columns.define => {
-            let names = definition.settable().iter().map(|field| field.name());
+            let names = definition.settable().iter().map(robot_core::Field::name);
             let names: Vec<_> = [Field::ID.name()].into_iter().chain(names).collect();
             let message = format!("the fields are {}", names.join(", "));
             Err(invalid("match", name, message))

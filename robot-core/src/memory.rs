@@ -202,7 +202,9 @@ impl Robots {
         );
         self.by_value.clear();
         let robots: Vec<_> = self.by_id.values().cloned().collect();
-        robots.into_iter().for_each(|robot| self.put(robot));
+        for robot in robots {
+            self.put(robot);
+        }
         Ok(())
     }
 }

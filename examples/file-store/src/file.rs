@@ -79,7 +79,9 @@ impl File {
             let content = Written::of(state);
             serde_json::to_writer(&mut file, &content).map_err(std::io::Error::from)?;
             file.flush()?;
-            let file = file.into_inner().map_err(|error| error.into_error())?;
+            let file = file
+                .into_inner()
+                .map_err(std::io::IntoInnerError::into_error)?;
             file.finish(Existing::Replace)
         };
         match write() {

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
-        let outcomes = transfer::import_atomically(&*catalogue, &mut records, options);
+        let outcomes = transfer::import_atomically(&*catalogue, &mut records, &options);
         outcomes.into_iter().for_each(record);
         import.summary.failed == 0
     } else {

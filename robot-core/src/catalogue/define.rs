@@ -183,7 +183,7 @@ fn rewritten(robot: &Robot, converted: &[&Field], dropped: &[&Field]) -> Option<
         return changed;
     }
     // Databases drop the own values with the conversion.
-    let is_one_change = is_converted && removed.iter().all(|field| field.is_own());
+    let is_one_change = is_converted && removed.iter().all(Field::is_own);
     let revision = if is_one_change {
         before.revision()
     } else {

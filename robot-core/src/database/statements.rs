@@ -135,12 +135,11 @@ pub(super) async fn counts<C: Dialect>(
     condition: Option<Fragment<'_>>,
     by: &[Field],
 ) -> QueryResult<Vec<Count>> {
-    let (mut names, mut columns) = (Vec::new(), String::new());
-    for (place, field) in by.iter().enumerate() {
-        columns += &format!("{} AS value_{place}, ", expression::<C>(field));
-        names.push(format!("value_{place}"));
-    }
-    let names = names.join(", ");
+    let names = (0..by.len()).map(|place| format!("value_{place}"));
+    let names: Vec<_> = names.collect();
+    let columns = by.iter().zip(&names);
+    let columns = columns.map(|(field, name)| format!("{} AS {name}, ", expression::<C>(field)));
+    let (columns, names) = (columns.collect::<String>(), names.join(", "));
     let (before, after) = C::JSON_ARRAY;
     let all = conditions::<C>(filter).into_iter().chain(condition);
     let counted = select(

@@ -77,7 +77,7 @@ impl Definition {
     pub(super) fn new(title: Option<String>, noun: Option<Noun>, settable: &[Field]) -> Self {
         let mut in_order_of_messages = settable.to_vec();
         // Stable: own fields stay in their order.
-        in_order_of_messages.sort_by_key(|field| field.member());
+        in_order_of_messages.sort_by_key(Field::member);
         Self {
             title,
             noun,
@@ -124,7 +124,7 @@ impl Definition {
     pub fn worded(&self, message: &str) -> String {
         let nouns = ["robot", "robots"];
         let is_noun = |text: &str| text.split(' ').any(|word| nouns.contains(&word));
-        let mut fields = self.all().iter().map(|field| field.name());
+        let mut fields = self.all().iter().map(Field::name);
         let is_ambiguous = is_noun(self.one()) || is_noun(self.many()) || fields.any(is_noun);
         if self.noun.is_none() || is_ambiguous {
             return message.to_owned();
@@ -266,10 +266,7 @@ impl Definition {
     /// The names of the required fields, in a sentence: `name, type and year`.
     pub(crate) fn required_names(&self) -> String {
         let required = self.settable().iter().filter(|field| field.is_required());
-        listed(
-            &required.map(|field| field.name()).collect::<Vec<_>>(),
-            "and",
-        )
+        listed(&required.map(Field::name).collect::<Vec<_>>(), "and")
     }
 
     /// Parses field names separated by commas; `*` stands for all.

@@ -161,10 +161,10 @@ impl Members<'_> {
             messages.push(Message::about("id", message));
         }
         if is_strict {
-            let names: Vec<_> = definition.all().iter().map(|field| field.name()).collect();
+            let names: Vec<_> = definition.all().iter().map(Field::name).collect();
             let members = self.0.iter().map(|(name, _)| &**name);
             let unknown = members.filter(|name| !names.contains(name));
-            let settable: Vec<_> = definition.settable().iter().map(|f| f.name()).collect();
+            let settable: Vec<_> = definition.settable().iter().map(Field::name).collect();
             messages.extend(unknown.take(UNKNOWN_LIMIT).map(|name| {
                 let message = unknown_name(name, "field", &settable);
                 Message::about(excerpt(name).into_owned(), message)

@@ -287,7 +287,7 @@ impl Field {
     /// The names of fields, separated by commas.
     #[must_use]
     pub fn names(fields: &[Self]) -> String {
-        let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
+        let names: Vec<_> = fields.iter().map(Field::name).collect();
         names.join(",")
     }
 

@@ -244,7 +244,7 @@ impl ValidChanges {
             return OwnChange::Set(self.draft.own.to_json(definition));
         }
         let removed = self.removed.iter().filter(|field| field.is_own());
-        let removed: Vec<_> = removed.map(|field| field.name()).collect();
+        let removed: Vec<_> = removed.map(Field::name).collect();
         match self.draft.own.to_merge_patch(definition, &removed) {
             Some(patch) => OwnChange::Merge(patch, removed),
             None => OwnChange::None,

@@ -32,7 +32,7 @@ use crate::{
 /// let catalogue = MemoryCatalogue::new();
 /// let import = |names: [&str; 3]| {
 ///     let drafts = names.map(|name| Draft::new(name, "droid", 1977));
-///     import_atomically(&catalogue, Record::numbered(drafts), ImportOptions::default())
+///     import_atomically(&catalogue, Record::numbered(drafts), &ImportOptions::default())
 /// };
 /// let failed = import(["R2-D2", "C-3PO", "R2-D2"]);
 /// assert_eq!(failed.len(), 1);
@@ -47,7 +47,7 @@ use crate::{
 pub fn import_atomically<C: Catalogue + ?Sized>(
     catalogue: &C,
     records: impl IntoIterator<Item = Result<Record, ReadError>>,
-    options: ImportOptions,
+    options: &ImportOptions,
 ) -> Vec<Outcome> {
     let metrics = ImportMetrics::new();
     let outcomes = match read(records, &metrics) {
@@ -86,7 +86,7 @@ fn run<C: Catalogue + ?Sized>(
     catalogue: &C,
     records: &[Record],
     mut end: Option<Outcome>,
-    options: ImportOptions,
+    options: &ImportOptions,
 ) -> Vec<Outcome> {
     let mut deadline = None;
     loop {

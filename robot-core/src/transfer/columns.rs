@@ -278,7 +278,7 @@ impl Columns {
         let missing = settable
             .iter()
             .filter(|field| field.is_required() && self.key.is_none() && !has(field));
-        let missing: Vec<_> = missing.map(|field| field.name()).collect();
+        let missing: Vec<_> = missing.map(Field::name).collect();
         for heading in &unknown {
             self.report(heading);
         }
@@ -394,7 +394,7 @@ impl Columns {
     /// The messages about unknown columns, a few at most.
     pub(super) fn messages(&self, unknown_headings: &[&str]) -> Vec<String> {
         let settable = self.definition.settable().iter();
-        let names: Vec<_> = settable.map(|field| field.name()).collect();
+        let names: Vec<_> = settable.map(Field::name).collect();
         let message = |heading: &&str| match normalized(heading).as_str() {
             "id" => ID_MESSAGE.to_owned(),
             _ => unknown(heading, "field", &names),

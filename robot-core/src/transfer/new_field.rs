@@ -123,14 +123,15 @@ fn kind_of(kind: &str, column: &Evidence) -> Result<Guess, ProposalError> {
         }
         "number" => Guess::Number,
         "boolean" => Guess::Boolean,
-        _ => match Format::NAMED.iter().find(|format| format.name == kind) {
-            Some(format) => Guess::Format(format, column.order(format)),
-            None => {
+        _ => {
+            let format = Format::NAMED.iter().find(|format| format.name == kind);
+            let format = format.ok_or_else(|| {
                 let kinds = Columns::kinds("and");
                 let message = format!("'{kind}' is not a kind; the kinds are {kinds}");
-                return Err(ProposalError::Columns(message));
-            }
-        },
+                ProposalError::Columns(message)
+            })?;
+            Guess::Format(format, column.order(format))
+        }
     })
 }
 

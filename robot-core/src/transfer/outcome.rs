@@ -15,7 +15,7 @@ use crate::{
 ///
 /// let drafts = (0..=ATOMIC_LIMIT).map(|number| Draft::new(number.to_string(), "droid", 1977));
 /// let records = Record::numbered(drafts);
-/// let outcomes = import_atomically(&MemoryCatalogue::new(), records, ImportOptions::default());
+/// let outcomes = import_atomically(&MemoryCatalogue::new(), records, &ImportOptions::default());
 /// assert_eq!(outcomes.len(), 1);
 /// let error = outcomes[0].result.as_ref().unwrap_err().to_string();
 /// assert!(error.starts_with("An atomic import has at most 10000 records"));

@@ -110,7 +110,7 @@ impl RobotWriter {
         let mut writer = csv::Writer::from_writer(output);
         if !self.has_started {
             self.has_started = true;
-            writer.write_record(self.fields.iter().map(|field| field.name()))?;
+            writer.write_record(self.fields.iter().map(Field::name))?;
         }
         for robot in robots {
             for field in &self.fields {

@@ -89,7 +89,7 @@ fn imports_report_own_rules_by_line() {
         };
         let robot = json!({"name": fields[0], "type": fields[1], "accession": fields[2],
             "weight": value(fields[3]), "on_display": value(fields[4]), "colour": fields[5]});
-        ndjson += &format!("\n{robot}");
+        ndjson.extend(["\n", &robot.to_string()]);
     }
     for (format, file) in [("csv", file), ("ndjson", &ndjson)] {
         for options in [
@@ -151,7 +151,7 @@ fn imports_replace_robots_with_equal_names_and_values() {
     ] {
         let mut file = "name,type,year,serial\n".to_owned();
         for row in rows.split(' ') {
-            file += &format!("{}\n", row.replace('=', ",droid,1,"));
+            file.extend([&*row.replace('=', ",droid,1,"), "\n"]);
         }
         let target = format!("/api/robots/import?format=csv&on_conflict={options}");
         let (_, reply) = service.send("POST", &target, file);

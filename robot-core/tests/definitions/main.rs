@@ -219,7 +219,7 @@ fn wrong_parameters_return_400() {
         let response = service.api.handle(request.unwrap());
         let status = response.status().as_u16();
         let body = response.into_body().into_bytes().unwrap();
-        (status, String::from_utf8(body.into()).unwrap())
+        (status, String::from_utf8(body).unwrap())
     };
     assert_eq!(strict("maker=&weight_from=1&q=x&on_display=true").0, 200);
     let (status, text) = strict("weigth_from=1");

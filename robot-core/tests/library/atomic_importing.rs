@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn atomic_outcomes(
     catalogue: &dyn Catalogue,
     file: &str,
-    options: ImportOptions,
+    options: &ImportOptions,
 ) -> Vec<String> {
     let records = Records::new(file.as_bytes(), Format::Ndjson);
     let outcomes = import_atomically(catalogue, records, options);
@@ -43,7 +43,7 @@ fn name_taken_during_the_import_is_looked_up_again() {
         // Both look-ups of the first attempts find nothing.
         let catalogue = Racing::with_old(4);
         let options = conflict_options(on_conflict);
-        let found = atomic_outcomes(&*catalogue, &robots, options);
+        let found = atomic_outcomes(&*catalogue, &robots, &options);
         assert_eq!(found.join("|"), expected);
         assert_eq!(stored(&catalogue), all);
     }
@@ -53,7 +53,7 @@ fn name_taken_during_the_import_is_looked_up_again() {
 fn store_that_is_busy_for_a_moment_is_tried_again() {
     let catalogue = Racing::busy(3);
     let robots = file(&[("new", 7), ("old", 8)]);
-    let found = atomic_outcomes(&*catalogue, &robots, ImportOptions::default());
+    let found = atomic_outcomes(&*catalogue, &robots, &ImportOptions::default());
     assert_eq!(found, ["1 added", "2 added"]);
     // Of these stores, one is always busy, and the names in the other one change all the time.
     for (catalogue, left) in [
@@ -61,7 +61,7 @@ fn store_that_is_busy_for_a_moment_is_tried_again() {
         (Racing::with_old(u32::MAX), owned([("old", 0)])),
     ] {
         let records = Records::new(robots.as_bytes(), Format::Ndjson);
-        let failed = import_atomically(&*catalogue, records, ImportOptions::default());
+        let failed = import_atomically(&*catalogue, records, &ImportOptions::default());
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].position, Position::All);
         let error = failed[0].result.as_ref().unwrap_err();

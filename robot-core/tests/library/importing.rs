@@ -203,7 +203,7 @@ fn robot_renamed_during_the_import_keeps_its_values() {
     for is_atomic in [false, true] {
         let catalogue = Racing::renaming_old();
         let found = if is_atomic {
-            atomic_outcomes(&*catalogue, &robots, options.clone())
+            atomic_outcomes(&*catalogue, &robots, &options)
         } else {
             outcomes(&catalogue, &robots, options.clone())
         };

@@ -22,7 +22,7 @@ fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, way: Way) -> Vec<String>
         ..ImportOptions::default()
     };
     let outcomes: Vec<Outcome> = match way {
-        Way::Atomic => import_atomically(&**catalogue, records, options),
+        Way::Atomic => import_atomically(&**catalogue, records, &options),
         _ => import(Arc::clone(catalogue), records, options).collect(),
     };
     outcomes.iter().map(described).collect()
@@ -130,7 +130,7 @@ fn imports_beside_each_other_add_each_key_once() {
             outcomes.filter_map(|outcome| outcome.result.err()).count()
         };
         let failed = thread::scope(|scope| {
-            let runs = [(); 3].map(|()| scope.spawn(&run));
+            let runs = [(); 3].map(|()| scope.spawn(run));
             runs.map(|run| run.join().unwrap())
         });
         assert_eq!(failed, [0; 3]);

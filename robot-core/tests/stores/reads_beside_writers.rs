@@ -194,7 +194,7 @@ fn assert_complete_beside_writers(shared: &Arc<dyn Catalogue>) {
             );
             for (place, sort) in Sort::all(&definition).enumerate() {
                 let query = FILTERS[(place + 7 * round) % FILTERS.len()];
-                assert_lists(catalogue, &model, query, sort);
+                assert_lists(catalogue, &model, query, &sort);
             }
             let countable: Vec<_> = definition.countable().collect();
             for (place, query) in FILTERS.iter().enumerate() {
@@ -286,7 +286,7 @@ fn filter(definition: &Definition, query: &str) -> Filter {
 }
 
 /// Compares a list in an order, page by page and as entries, with that of the model.
-fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str, sort: Sort) {
+fn assert_lists(catalogue: &dyn Catalogue, model: &MemoryCatalogue, query: &str, sort: &Sort) {
     let context = &format!("{query} by {sort}");
     let filter = filter(&catalogue.definition(), query);
     let uses_parts = context.contains("parts");

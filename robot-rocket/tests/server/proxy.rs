@@ -135,7 +135,7 @@ impl Kind {
         };
         match self {
             Self::Nginx => command
-                .arg("-gdaemon off; master_process off;")
+                .args(["-g", "daemon off; master_process off;"])
                 .args(["-e", "stderr", "-p"])
                 .arg(folder)
                 .arg("-c"),

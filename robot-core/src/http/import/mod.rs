@@ -173,7 +173,7 @@ impl Report {
         options: ImportOptions,
     ) {
         if self.query.is_atomic {
-            for outcome in import_atomically(&*catalogue, &mut records, options) {
+            for outcome in import_atomically(&*catalogue, &mut records, &options) {
                 self.add(outcome);
             }
         } else {

@@ -42,7 +42,7 @@ impl Query {
         };
         let mut columns = Columns::of(Arc::clone(definition));
         let known = definition.default_fields().iter();
-        let known: Vec<_> = known.map(|field| field.name()).collect();
+        let known: Vec<_> = known.map(Field::name).collect();
         let matched = arguments.text("match");
         let key = matched.and_then(|name| definition.field(name));
         if let Some(name) = matched {

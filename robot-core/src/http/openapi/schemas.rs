@@ -42,7 +42,7 @@ fn required(fields: &[Field]) -> Json {
     let required = fields.iter();
     required
         .filter(|field| field.is_required())
-        .map(|field| field.name())
+        .map(Field::name)
         .collect()
 }
 

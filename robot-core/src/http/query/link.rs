@@ -1,5 +1,7 @@
 //! Links from a page of a list to the next one.
 
+use std::borrow::Cow;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{filter, page::ListQuery};
@@ -18,15 +20,15 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 impl ListQuery {
     /// The reference to the page of the same list at this place.
     pub(in crate::http) fn next(&self, end: &Cursor) -> String {
-        let mut path = "robots".to_owned();
+        let mut path = Cow::from("robots");
         let mut of_list = filter::parameters(&self.filter);
         if self.is_search {
             let text = &self.filter.containing;
             // Clients remove the segments "." and ".." from the path of a link, even if they are encoded.
             if matches!(text.as_str(), "" | "." | "..") {
-                path = "../../robots".to_owned();
+                path = "../../robots".into();
             } else {
-                path = encoded(text);
+                path = encoded(text).into();
                 of_list.retain(|(name, _)| name != "containing");
             }
         }

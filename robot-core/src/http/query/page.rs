@@ -35,6 +35,10 @@ pub(crate) fn view(
 }
 
 /// The query of a list or of one page of it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent parameters"
+)]
 pub(crate) struct ListQuery {
     /// The fields of each robot, in this order.
     pub(crate) fields: Cow<'static, [Field]>,

@@ -68,7 +68,7 @@ impl FromStr for Definition {
                 }
             }
         }
-        let built_ins = Field::SETTABLE.iter().map(|field| field.name());
+        let built_ins = Field::SETTABLE.iter().map(Field::name);
         let built_ins = built_ins
             .filter(|name| *name == Field::NAME.name() || properties.get(name) != Some(LEFT_OUT));
         let own = properties.0.iter().map(|(name, _)| &**name);

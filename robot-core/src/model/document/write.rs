@@ -39,7 +39,7 @@ impl Serialize for Definition {
         }
         document.serialize_entry("properties", &Fields(self))?;
         let required = self.settable().iter().filter(|field| field.is_required());
-        let required: Vec<_> = required.map(|field| field.name()).collect();
+        let required: Vec<_> = required.map(Field::name).collect();
         document.serialize_entry("required", &required)?;
         document.end()
     }
@@ -121,7 +121,7 @@ impl Definition {
             ))
         };
         let all = self.settable().iter().chain(other.settable());
-        let mut names: Vec<_> = all.map(|field| field.name()).collect();
+        let mut names: Vec<_> = all.map(Field::name).collect();
         names.sort_unstable();
         names.dedup();
         names.retain(|name| property(self, name) != property(other, name));

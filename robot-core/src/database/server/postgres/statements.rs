@@ -88,7 +88,7 @@ impl Dialect for AsyncPgConnection {
     /// Others change robots meanwhile.
     async fn create_indexes(&mut self, indexes: &[Index<'_>]) -> QueryResult<()> {
         for Index { name, field } in indexes {
-            let value = expression::<Self>(*field);
+            let value = expression::<Self>(field);
             let (unique, columns) = match (field.member() == Member::Name, field.is_unique()) {
                 (true, true) => ("UNIQUE", "(name) INCLUDE (id, type, year, revision)".into()),
                 (true, false) => ("", "(name, id)".into()),
