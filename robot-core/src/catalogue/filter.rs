@@ -159,7 +159,7 @@ impl Filter {
     /// let mut conditions = Definition::built_in().conditions();
     /// let is_from = conditions.find(|condition| condition.name() == "year_from");
     /// let condition = is_from.ok_or("missing")?;
-    /// let filter = Filter::all().and(condition, condition.parse("1970")?);
+    /// let filter = Filter::all().and(condition.clone(), condition.parse("1970")?);
     /// assert_eq!(filter, Filter::all().at_least(Field::YEAR, 1970));
     /// # Ok::<(), String>(())
     /// ```
