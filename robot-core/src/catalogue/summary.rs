@@ -99,13 +99,12 @@ impl Summary {
     /// The summary of counts by type and year.
     pub(crate) fn of(counts: Vec<Count>) -> Self {
         Self::new(counts.into_iter().map(|Count { values, count }| {
-            let (mut robot_type, mut year) = (None, None);
-            for value in values.into_iter().flatten() {
-                match value {
-                    Value::Integer(number) => year = Some(number),
-                    value => robot_type = Some(value.to_string()),
-                }
-            }
+            let mut values = values.into_iter();
+            let robot_type = values.next().flatten().map(|value| value.to_string());
+            let year = match values.next().flatten() {
+                Some(Value::Integer(year)) => Some(year),
+                _ => None,
+            };
             (robot_type, year, count)
         }))
     }

@@ -182,8 +182,9 @@ pub(super) fn counts(
 fn by(field: &Field) -> String {
     match field.member() {
         Member::Year => "INDEXED BY robots_year".to_owned(),
-        Member::Name => format!("INDEXED BY {}", Index::of(field).name),
-        Member::Own if field.is_indexed() => format!("INDEXED BY {}", Index::of(field).name),
+        Member::Name | Member::Own if field.is_indexed() || !field.is_own() => {
+            format!("INDEXED BY {}", Index::of(field).name)
+        }
         _ => BY_ID.to_owned(),
     }
 }
