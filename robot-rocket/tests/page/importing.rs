@@ -208,9 +208,9 @@ fn current_filter_is_exported_in_each_format() {
     let visit = Visit::of(&["=1+1", "C-3PO", "Marvin"]);
     visit.allow_downloads();
     visit.play(
-        r#"open ?q=1&year_to=2000&type=droid&sort=-id -> names =1+1
+        r"open ?q=1&year_to=2000&type=droid&sort=-id -> names =1+1
            press Export -> press CSV -> saved robots.csv id,name,type,year,revision\n1,=1+1,droid,1977,1\n
-           press Export -> press CSV for spreadsheets"#,
+           press Export -> press CSV for spreadsheets",
     );
     visit.play(
         "saved robots.csv \u{feff}id,name,type,year,revision\\n1,'=1+1,droid,1977,1\\n

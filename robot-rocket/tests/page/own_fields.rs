@@ -196,7 +196,7 @@ fn robot_with_many_fields_has_a_page_of_its_own() {
     // Going back does not lose what was typed. The button in the list begins to edit there, and another user changes
     // the robot meanwhile.
     visit.play(
-        r##"press Edit -> focus Name -> type Bowl -> back -> said Save or cancel the changes first. -> value Bowl
+        r#"press Edit -> focus Name -> type Bowl -> back -> said Save or cancel the changes first. -> value Bowl
            type <Escape> -> focus robot-heading -> type <Escape> -> focus Edit Krater
            is texts('#table tbody tr:nth-child(3) td:nth-child(8)') == ["2"] -> type <Enter> -> focus Name
            PUT /api/robots/4 {"name":"Krater","type":"vase","accession":"1987.3","on_display":true}
@@ -204,7 +204,7 @@ fn robot_with_many_fields_has_a_page_of_its_own() {
            is texts('.conflict .differs') == ["Name (differs)VaseKrater", "Weight (differs)2", \
            "On display (differs)yes", "Notes (differs)a\nb"]
            click .conflict .main -> said Saved Vase.
-           open #/robots/99 -> reload -> see #robot-heading: No robot has the id -> press All robots -> rows 5"##,
+           open #/robots/99 -> reload -> see #robot-heading: No robot has the id -> press All robots -> rows 5"#,
     );
 }
 
