@@ -7,6 +7,38 @@ export function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
+/** Creates a button that does something when it is pressed. */
+export function button(title, onclick, attributes = {}) {
+  return element("button", { type: "button", onclick, ...attributes }, title);
+}
+
+/** Creates a row of buttons. */
+export function buttons(...shown) {
+  return element("div", { class: "buttons" }, ...shown);
+}
+
+/** Creates the row of buttons that ends a form: one that submits it, and others. */
+export function formEnd(title, ...others) {
+  return buttons(button(title, undefined, { type: "submit", class: "main" }), ...others);
+}
+
+/** Calls a listener when a form is submitted. */
+export function onSubmit(form, listener) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    listener();
+  });
+}
+
+/** Calls a listener when Escape is pressed in an element, unless that has closed something within. */
+export function onEscape(shown, listener) {
+  shown.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.defaultPrevented) return;
+    event.preventDefault();
+    listener();
+  });
+}
+
 /** The same for SVG. */
 export function drawn(tag, attributes = {}, ...children) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
