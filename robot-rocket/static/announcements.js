@@ -1,6 +1,6 @@
 // Announcements for screen readers, and offers to undo a deletion.
 
-import { byId, element, isTyping, shownName, spokenName } from "./elements.js";
+import { button, byId, element, isTyping, onEscape, shownName, spokenName } from "./elements.js";
 
 /** How long an offer is shown, unless it has the pointer or the focus. */
 const OFFER_MILLISECONDS = 10_000;
@@ -26,9 +26,9 @@ function isPending(offer) {
 /** Shows a message at the edge of the window for a while, longer if it has the pointer or focus. */
 function showMessage(...words) {
   const messages = byId("undo");
-  const attributes = { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: end };
   const text = element("p", {}, ...words);
-  const shown = element("div", { class: "offer" }, text, element("button", attributes, "✕"));
+  const dismissing = button("✕", end, { class: "quiet", "aria-label": "Dismiss" });
+  const shown = element("div", { class: "offer" }, text, dismissing);
   let timer;
 
   const stay = () => clearTimeout(timer);
@@ -38,7 +38,7 @@ function showMessage(...words) {
   };
   for (const event of ["mouseenter", "focusin"]) shown.addEventListener(event, stay);
   for (const event of ["mouseleave", "focusout"]) shown.addEventListener(event, wait);
-  shown.addEventListener("keydown", (event) => event.key === "Escape" && end());
+  onEscape(shown, end);
 
   function end() {
     if (isPending(shown)) return;
@@ -64,14 +64,14 @@ export function notice(robot, words) {
 /** Offers to undo the deletion of a robot. */
 export function offerUndo(robot, undo) {
   const { shown, text, stay } = showMessage("Deleted ", shownName(robot.name));
-  const button = element("button", { type: "button", class: "main", onclick: take }, "Undo");
-  text.after(button);
+  const undoing = button("Undo", take, { class: "main" });
+  text.after(undoing);
   announce(`Deleted ${spokenName(robot.name)}. Control Z restores it.`);
 
   /** The offer stays until the robot is restored, so that a failure can be shown and retried. */
   async function take() {
     stay();
-    button.disabled = true;
+    undoing.disabled = true;
     try {
       await undo();
       shown.remove();
@@ -79,8 +79,8 @@ export function offerUndo(robot, undo) {
       const reason = ` ${error.isTransient ? "may not be" : "is not"} back. ${error.messages.join(" ")}`;
       text.replaceChildren(shownName(robot.name), reason);
       announce(`${spokenName(robot.name)}${reason}`);
-      button.disabled = false;
-      if (!isTyping()) button.focus();
+      undoing.disabled = false;
+      if (!isTyping()) undoing.focus();
     }
   }
 }

@@ -1,6 +1,6 @@
 // Bar chart of the number of robots by years and type. A click on a bar filters by its years.
 
-import { byId, drawn, element, show } from "./elements.js";
+import { button, byId, drawn, element, show } from "./elements.js";
 import { MANY, TYPES, colorOf } from "./robot.js";
 import { filterYears } from "./search.js";
 
@@ -216,8 +216,7 @@ function table(bins) {
   const rows = filled.map(({ years, counts, choose }) => {
     const numbers = [...types.map((type) => counts.get(type) ?? 0), sum(counts)];
     const cells = numbers.map((number) => element("td", {}, number.toLocaleString("en")));
-    const button = { type: "button", class: "quiet", onclick: choose };
-    const name = choose ? element("button", button, years) : years;
+    const name = choose ? button(years, choose, { class: "quiet" }) : years;
     return element("tr", {}, heading(name, "row"), ...cells);
   });
   const caption = element("caption", { class: "unseen" }, "Robots by years and type");

@@ -1,6 +1,6 @@
 // The comparison of a typed robot with the version that another user has saved meanwhile.
 
-import { element, shownName } from "./elements.js";
+import { button, buttons, element, shownName } from "./elements.js";
 import { inWords } from "./kinds.js";
 import { MEMBERS, ONE } from "./robot.js";
 
@@ -17,8 +17,6 @@ export class Conflict {
   /** `mine` is a draft, `other` the stored robot. `keep` and `take` are called by the buttons. */
   constructor(mine, other, { keep, take }) {
     const id = `conflict-${++count}`;
-    const button = (title, kind, listener) =>
-      element("button", { type: "button", class: kind, onclick: listener }, title);
     const heading = (text) => element("th", { scope: "col" }, text);
     const member = element("span", { class: "unseen" }, "Member");
     const heads = [heading(member), heading("Yours"), heading("Theirs")];
@@ -29,12 +27,7 @@ export class Conflict {
       element("h3", { id }, `Another user has changed this ${ONE}`),
       element("p", {}, WORDS),
       element("table", {}, element("thead", {}, element("tr", {}, ...heads)), this.#rows),
-      element(
-        "div",
-        { class: "buttons" },
-        button("Keep mine", "main", keep),
-        button("Take theirs", "", take),
-      ),
+      buttons(button("Keep mine", keep, { class: "main" }), button("Take theirs", take)),
     );
     this.update(mine);
   }

@@ -2,7 +2,7 @@
 
 import { announce } from "./announcements.js";
 import { probe } from "./api.js";
-import { byId, element, show } from "./elements.js";
+import { button, byId, element, show } from "./elements.js";
 
 const SHORTEST_PAUSE = 1000;
 const LONGEST_PAUSE = 15_000;
@@ -34,8 +34,7 @@ export function whenBack(error, action) {
 
 function showError(error) {
   const words = [...error.messages, "What you typed stays here."].join(" ");
-  const button = element("button", { type: "button", onclick: attempt }, "Try again");
-  byId("trouble").replaceChildren(element("p", {}, words), button);
+  byId("trouble").replaceChildren(element("p", {}, words), button("Try again", attempt));
   show(byId("trouble"));
 }
 

@@ -1,6 +1,6 @@
 // Panels that a button opens and closes, and menus that close when the user leaves them.
 
-import { byId, show } from "./elements.js";
+import { byId, onEscape, show } from "./elements.js";
 
 /** Starts the panel with this id, whose buttons are `ID-open` and `ID-close`. Escape closes it, too. `opened` is called
     when it was opened, and returns the element to focus. Returns the function that opens it. */
@@ -15,9 +15,7 @@ export function startPanel(id, opened) {
   };
   byId(`${id}-open`).addEventListener("click", () => (byId(id).hidden ? open() : close()));
   byId(`${id}-close`).addEventListener("click", close);
-  byId(id).addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented) close();
-  });
+  onEscape(byId(id), close);
   return open;
 }
 
@@ -29,9 +27,7 @@ export function showPanel(id, isShown) {
 
 /** Starts a menu, an element `details`. */
 export function startMenu(id) {
-  byId(id).addEventListener("keydown", (event) => {
-    if (event.key === "Escape") closeMenu(id);
-  });
+  onEscape(byId(id), () => closeMenu(id));
   addEventListener("click", (event) => {
     // An element may have been replaced by its own click.
     if (event.target.isConnected && !byId(id).contains(event.target)) byId(id).open = false;

@@ -1,6 +1,6 @@
 // Rows of the list: of a shown and of an edited robot.
 
-import { element, shownName, spokenName } from "./elements.js";
+import { button, element, shownName, spokenName } from "./elements.js";
 import { shownColumns } from "./columns.js";
 import { inWords } from "./kinds.js";
 import { OWN, colorOf } from "./robot.js";
@@ -10,15 +10,9 @@ function cell(kind, ...children) {
   return element("td", { role: "cell", class: kind }, ...children);
 }
 
-function button(action, title, name, listener) {
-  const attributes = {
-    type: "button",
-    class: "quiet",
-    "data-action": action,
-    "aria-label": `${title} ${spokenName(name)}`,
-    onclick: listener,
-  };
-  return element("button", attributes, title);
+function actionButton(action, title, name, listener) {
+  const attributes = { class: "quiet", "data-action": action, "aria-label": `${title} ${spokenName(name)}` };
+  return button(title, listener, attributes);
 }
 
 /** The cell of a built-in member, for each kind of input. */
@@ -68,8 +62,8 @@ export function shownRow(robot, { edit, remove }) {
     ...shownColumns().map((column) => cellOf(column, robot)),
     cell(
       "of-actions",
-      button("edit", "Edit", robot.name, () => edit(robot, row)),
-      button("delete", "Delete", robot.name, () => remove(robot)),
+      actionButton("edit", "Edit", robot.name, () => edit(robot, row)),
+      actionButton("delete", "Delete", robot.name, () => remove(robot)),
     ),
   );
   return row;
@@ -87,12 +81,11 @@ export function editedRow(robot, fields, actions) {
 
 /** The fields and buttons with which a robot is edited. */
 export function editor(fields, { save, cancel }) {
-  const saving = element("button", { type: "button", class: "main", onclick: save }, "Save");
-  const leaving = element("button", { type: "button", onclick: cancel }, "Cancel");
-  const buttons = element("div", { class: "of-actions buttons" }, saving, leaving);
+  const shown = [button("Save", save, { class: "main" }), button("Cancel", cancel)];
   const kind = OWN.length > 0 ? "editor many" : "editor";
   const boxes = fields.all.map((field) => field.element);
-  return element("div", { class: kind }, fields.general, ...boxes, buttons);
+  const ending = element("div", { class: "of-actions buttons" }, ...shown);
+  return element("div", { class: kind }, fields.general, ...boxes, ending);
 }
 
 /** The button of an action in a row. */

@@ -1,7 +1,7 @@
 // The headings of the list, by which it is sorted.
 
 import { shownColumns } from "./columns.js";
-import { byId, element } from "./elements.js";
+import { button, byId, element } from "./elements.js";
 import { SORT_KEYS, member } from "./robot.js";
 import { allBox } from "./selection.js";
 import { EVERYTHING } from "./view.js";
@@ -36,8 +36,7 @@ function sortable(key, kind, title, choose) {
     current = current === key ? `-${key}` : key;
     choose(current);
   };
-  const button = element("button", { type: "button", class: "quiet", onclick }, title);
-  return heading(kind, { "data-key": key }, button);
+  return heading(kind, { "data-key": key }, button(title, onclick, { class: "quiet" }));
 }
 
 /** Marks the column by which the list is sorted. */

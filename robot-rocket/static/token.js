@@ -1,6 +1,6 @@
 // The access token, kept in the storage of this tab until it is closed.
 
-import { byId, inStorage, show } from "./elements.js";
+import { byId, inStorage, onEscape, onSubmit, show } from "./elements.js";
 
 const KEY = "robots-token";
 
@@ -61,9 +61,8 @@ export function startToken(prepare, changed) {
     open("You have entered a token. Enter another one, or forget it.");
   });
   byId("token-close").addEventListener("click", close);
-  byId("token").addEventListener("keydown", (event) => event.key === "Escape" && close());
-  byId("token-form").addEventListener("submit", (event) => {
-    event.preventDefault();
+  onEscape(byId("token"), close);
+  onSubmit(byId("token-form"), () => {
     const text = byId("token-text").value.trim();
     // Other characters are not valid in a header.
     if (!/^[!-~]+$/.test(text)) {
