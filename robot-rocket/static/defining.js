@@ -1,49 +1,71 @@
 // The panel in which the owner of the catalogue edits its fields.
 
+import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition } from "./api.js";
-import { byId, element, show } from "./elements.js";
+import { button, buttons, byId, element, formEnd, onEscape, onSubmit, show } from "./elements.js";
 import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
 import { MEMBERS, OWN, definition, member, onDefined } from "./robot.js";
-import { requestToken } from "./token.js";
 
-/** What a field may be besides. */
-const FLAGS = [
-  "Required",
-  "No two have the same value",
-  "Find and sort quickly",
-  "Part of the search",
+const isNumeric = ({ input }) => ["digits", "number"].includes(input);
+const isText = ({ input }) => ["text", "long"].includes(input);
+
+/** The keywords of a field that have an input: its label, and whether it fits a kind of field. Those that are true or
+    false have a word in the list of fields. */
+const KEYWORDS = [
+  { keyword: "enum", label: "Choices, one per line", fits: ({ input }) => input === "choice" },
+  { keyword: "minimum", label: "Least value", fits: isNumeric },
+  { keyword: "maximum", label: "Greatest value", fits: isNumeric },
+  { keyword: "maxLength", label: "Most characters", fits: isText },
+  { keyword: "pattern", label: "Pattern, a regular expression", fits: (kind) => isText(kind) && !kind.isName },
+  { keyword: "required", label: "Required", word: "required", fits: ({ isName }) => !isName },
+  {
+    keyword: "unique",
+    label: "No two have the same value",
+    word: "unique",
+    fits: ({ input, isOwn, isName }) => isName || (isOwn && input !== "long" && input !== "boolean"),
+  },
+  {
+    keyword: "index",
+    label: "Find and sort quickly",
+    word: "indexed",
+    fits: ({ input, isOwn }) => isOwn && input !== "long",
+  },
+  {
+    keyword: "search",
+    label: "Part of the search",
+    word: "searched",
+    fits: ({ input, isOwn }) => isOwn && KINDS[input].keywords.type === "string",
+  },
 ];
 
 /** What the catalogue and its robots are called: names of inputs, and their labels. */
 const TITLES = { title: "Title of the catalogue", one: "One of them is a", many: "Several are" };
 
-/** The limits of values: a keyword, a label, and the kinds of fields that have it. */
-const LIMITS = [
-  ["minimum", "Least value", ["digits", "number"]],
-  ["maximum", "Greatest value", ["digits", "number"]],
-  ["maxLength", "Most characters", ["text", "long"]],
-  ["pattern", "Pattern, a regular expression", ["text", "long"]],
-];
-
 /** The maximum length of the name of a field with an index. */
 const MAX_NAME_LENGTH = 40;
 
+const OVERTAKEN =
+  "Another user has changed the fields meanwhile. They are shown now; make your change again.";
+
 /** The key of the field that is being edited, and its form. */
 let edited;
+
+/** The form of a new field. */
+let added;
 
 let count = 0;
 
 /** Starts the panel. */
 export function startDefining() {
   startPanel("fields", () => {
-    const refresh = () => tried(refreshDefinition, refresh);
-    refresh();
+    refresh("");
     return byId("fields-heading");
   });
   fillTitle();
   fillAdding();
+  onSubmit(byId("field"), addField);
   onDefined(() => {
     fillList();
     const { title, noun } = definition.document;
@@ -53,57 +75,57 @@ export function startDefining() {
   });
 }
 
-/** Does something with the service. Shows an error, and returns it. */
-async function tried(action, again) {
-  report("");
-  try {
-    await action();
-  } catch (error) {
-    if (error.needsToken) requestToken(error, again);
-    else report(error.messages.join(" "));
-    return error;
-  }
-}
+/** Shows the fields as another user may have defined them, and a text. */
+const refresh = action({
+  async perform(words) {
+    report("");
+    await refreshDefinition();
+    report(words);
+  },
+  failed: showError,
+  key: (words) => words,
+});
 
 function report(text, ...more) {
   byId("fields-error").replaceChildren(text, ...more);
   if (text !== "") byId("fields-error").scrollIntoView({ block: "nearest" });
 }
 
-/** Changes a copy of the definition, and stores it. Returns whether that was done. */
-async function change(words, edit, dropsValues = false) {
-  const document = structuredClone(definition.document);
-  edit(document);
-  const again = () => change(words, edit, dropsValues);
-  const error = await tried(() => redefine(document, dropsValues), again);
-  if (!error) announce(words);
-  else if (error.status === 412) await showOthers();
-  else if (error.messages[0].includes("drop_values")) offerDrop(error, words, edit);
-  return !error;
+function showError({ messages }) {
+  report(messages.join(" "));
 }
 
-/** Shows what another user has defined meanwhile. */
-async function showOthers() {
-  const words =
-    "Another user has changed the fields meanwhile. They are shown now; make your change again.";
-  if (!(await tried(refreshDefinition, showOthers))) report(words);
-}
+/** Changes a copy of the definition, and stores it. Returns whether that was done. */
+const change = action({
+  async perform(words, edit, dropsValues = false) {
+    const document = structuredClone(definition.document);
+    edit(document);
+    report("");
+    await redefine(document, dropsValues);
+    announce(words);
+    return true;
+  },
+  failed(error, words, edit) {
+    if (error.status === 412) return refresh(OVERTAKEN);
+    if (error.messages[0].includes("drop_values")) return offerDrop(error, words, edit);
+    showError(error);
+  },
+});
 
 /** Asks whether values are dropped: those of a removed field, or those that are none of its new type. */
 function offerDrop(error, words, edit) {
-  const onclick = async () => (await change(words, edit, true)) && byId("fields-heading").focus();
-  const button = element("button", { type: "button", onclick }, "Drop these values");
+  const drop = async () => (await change(words, edit, true)) && byId("fields-heading").focus();
+  const dropping = button("Drop these values", drop);
   const [reason] = error.messages[0].split("; ");
-  report(`${reason}. `, button);
-  button.focus();
+  report(`${reason}. `, dropping);
+  dropping.focus();
 }
 
 function fillTitle() {
   const boxes = Object.entries(TITLES).map(([name]) => textBox({ id: `${name}-of-catalogue`, name }));
   const fields = Object.values(TITLES).map((words, index) => labelled(words, boxes[index]));
-  byId("catalogue-title").append(...fields, buttons({}, "Save"));
-  byId("catalogue-title").addEventListener("submit", (event) => {
-    event.preventDefault();
+  byId("catalogue-title").append(...fields, buttons(button("Save", undefined, { type: "submit" })));
+  onSubmit(byId("catalogue-title"), () => {
     const [title, one, many] = boxes.map((box) => box.value.trim());
     change("Saved the title.", (document) => {
       if (title) document.title = title;
@@ -122,15 +144,12 @@ function fillList() {
 
 function item(one) {
   if (edited?.key === one.key) return element("li", {}, edited.form);
-  const button = (title, onclick) => {
-    const label = `${title} ${one.title}`;
-    return element("button", { type: "button", class: "quiet", "aria-label": label, onclick }, title);
-  };
-  const flags = ["required", "unique", "indexed", "searched"].filter((_, index) => flagsOf(one)[index]);
+  const quiet = (title, onclick) => button(title, onclick, { class: "quiet", "aria-label": `${title} ${one.title}` });
+  const flags = KEYWORDS.filter(({ keyword, word }) => word && valueOf(one, keyword)).map(({ word }) => word);
   const words = [KINDS[one.input].title.toLowerCase(), ...flags].join(", ");
-  const actions = [button("Edit", () => edit(one))];
-  if (one.isOwn && one !== OWN[0]) actions.push(button("Move up", () => moveUp(one)));
-  if (one.key !== "name") actions.push(button("Remove", () => removeField(one)));
+  const actions = [quiet("Edit", () => edit(one))];
+  if (one.isOwn && one !== OWN[0]) actions.push(quiet("Move up", () => moveUp(one)));
+  if (one.key !== "name") actions.push(quiet("Remove", () => removeField(one)));
   return element(
     "li",
     { "data-member": one.key },
@@ -141,9 +160,9 @@ function item(one) {
   );
 }
 
-function flagsOf({ key, isRequired, isUnique }) {
-  const { index, search } = definition.document.properties[key];
-  return [isRequired, isUnique, index === true, search === true];
+/** The value of a keyword of a field; undefined if there is none. */
+function valueOf(one, keyword) {
+  return keyword === "required" ? one?.isRequired : definition.document.properties[one?.key]?.[keyword];
 }
 
 async function removeField({ key, title, isOwn }) {
@@ -177,86 +196,64 @@ function edit(one) {
     fillList();
     focusField(one.key);
   };
-  const cancel = element("button", { type: "button", onclick: close }, "Cancel");
   const attributes = { class: "field-form", novalidate: true, "aria-label": `Field ${one.title}` };
-  const ending = buttons({ class: "main" }, "Save", cancel);
-  const shown = element("form", attributes, ...form.elements, ending);
-  shown.addEventListener("submit", async (event) => {
-    event.preventDefault();
+  const shown = element("form", attributes, ...form.elements, formEnd("Save", button("Cancel", close)));
+  onSubmit(shown, async () => {
     const store = (document) => form.store(document, one.key);
     if (await change(`Saved the field ${form.title}.`, store)) close();
   });
-  shown.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
-    event.preventDefault();
-    close();
-  });
+  onEscape(shown, close);
   edited = { key: one.key, form: shown };
   fillList();
   shown.querySelector("input").focus();
 }
 
 function fillAdding() {
-  const form = formOf();
-  byId("field").replaceChildren(...form.elements, buttons({ class: "main" }, "Add the field"));
-  byId("field").onsubmit = async (event) => {
-    event.preventDefault();
-    const { key } = form;
-    if (!/^[a-z]/.test(key)) return report("The name of a field begins with a letter from a to z.");
-    if (member(key)) return report(`There is already a field ${key}; choose another name.`);
-    const store = (document) => form.store(document, key);
-    if (!(await change(`Added the field ${form.title}.`, store))) return;
-    fillAdding();
-    byId("field").querySelector("input").focus();
-  };
+  added = formOf();
+  byId("field").replaceChildren(...added.elements, formEnd("Add the field"));
+}
+
+async function addField() {
+  const { key, title, store } = added;
+  if (!/^[a-z]/.test(key)) return report("The name of a field begins with a letter from a to z.");
+  if (member(key)) return report(`There is already a field ${key}; choose another name.`);
+  if (!(await change(`Added the field ${title}.`, (document) => store(document, key)))) return;
+  fillAdding();
+  byId("field").querySelector("input").focus();
 }
 
 /** The inputs of a field that is edited, or of a new one, and what is typed into them. */
 function formOf(one) {
+  const isOwn = one?.isOwn !== false;
   const title = textBox({});
   title.value = one?.title ?? "";
   const key = textBox({ spellcheck: "false", autocapitalize: "none" });
   const options = Object.entries(KINDS).map(([value, kind]) => element("option", { value }, kind.title));
   const type = element("select", {}, ...options);
   type.value = one?.input ?? "text";
-  const choices = element("textarea", { rows: 4, spellcheck: "false" });
-  choices.value = one?.choices.join("\n") ?? "";
-  const shown = { choices: choices.value };
-  const before = one ? flagsOf(one) : [];
-  const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: before[index] }));
-  const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
-  const choicesField = labelled("Choices, one per line", choices);
-  const isSameType = () => one?.isOwn === false || type.value === one?.input;
+  const isSameType = () => !isOwn || type.value === one?.input;
   const keywordsOf = () => (isSameType() ? definition.document.properties[one.key] : KINDS[type.value].keywords);
-  const limits = LIMITS.map(([, words]) => textBox({ spellcheck: "false" }));
-  const limitFields = LIMITS.map(([, words], index) => labelled(words, limits[index]));
+  const inputs = KEYWORDS.map((each) => inputOf(each, one));
 
   /** Shows what fits the kind of the field. */
   const fit = () => {
-    const input = one?.isOwn === false ? one.input : type.value;
-    const isName = one?.key === "name";
-    const isOwn = one?.isOwn !== false;
-    show(choicesField, input === "choice");
-    LIMITS.forEach(([keyword, , inputs], index) => {
-      show(limitFields[index], inputs.includes(input) && !(isName && keyword === "pattern"));
-      limits[index].value = keywordsOf()[keyword] ?? "";
-      shown[keyword] = limits[index].value;
-    });
-    show(checks[0], !isName);
-    show(checks[1], isName || (isOwn && input !== "long" && input !== "boolean"));
-    show(checks[2], isOwn && input !== "long");
-    show(checks[3], isOwn && KINDS[input].keywords.type === "string");
+    const kind = { input: isOwn ? type.value : one.input, isOwn, isName: one?.key === "name" };
+    for (const input of inputs) input.fit(kind, keywordsOf());
   };
   let isOwnKey = false;
   title.addEventListener("input", () => one || isOwnKey || (key.value = keyOf(title.value)));
   key.addEventListener("input", () => (isOwnKey = key.value !== ""));
   type.addEventListener("change", fit);
   fit();
-  const elements = [choicesField, ...limitFields, element("div", { class: "checks" }, ...checks)];
-  if (one?.isOwn !== false) elements.unshift(labelled("Type", type));
-  if (!one) elements.unshift(labelled("Name in files and in the API", key));
+  const [checks, others] = [true, false].map((is) => inputs.flatMap((each) => (each.isCheck === is ? each.shown : [])));
   return {
-    elements: [labelled("Label", title), ...elements],
+    elements: [
+      labelled("Label", title),
+      ...(one ? [] : [labelled("Name in files and in the API", key)]),
+      ...(isOwn ? [labelled("Type", type)] : []),
+      ...others,
+      element("div", { class: "checks" }, ...checks),
+    ],
     get title() {
       return title.value.trim() || key.value;
     },
@@ -265,31 +262,52 @@ function formOf(one) {
     },
     /** Stores what is typed in a document. Keywords whose input is unchanged, or that have none here, stay. */
     store(document, name) {
-      const isOn = (box, index) => box.checked && !checks[index].hidden;
       const isSame = isSameType();
-      const isKeptFlag = (index) => isSame && boxes[index].checked === before[index];
-      const [isRequired, ...flags] = boxes.map(isOn);
       const { description } = definition.document.properties[name] ?? {};
       const property = { ...keywordsOf(), ...(description && { description }) };
       if (!isSame || title.value !== one.title) property.title = title.value.trim();
       if (property.title === "") delete property.title;
-      const isKept = isSame && choices.value === shown.choices;
-      if (!choicesField.hidden && !isKept) property.enum = lines(choices.value);
-      LIMITS.forEach(([keyword], index) => {
-        const value = limits[index].value.trim();
-        if (limitFields[index].hidden || limits[index].value === shown[keyword]) return;
-        if (value === "") delete property[keyword];
-        else property[keyword] = value;
-      });
-      ["unique", "index", "search"].forEach((keyword, index) => {
-        if (isKeptFlag(index + 1)) return;
-        if (flags[index] || (keyword === "unique" && name === "name")) property[keyword] = flags[index];
-        else delete property[keyword];
-      });
       document.properties[name] = property;
-      if (isKeptFlag(0)) return;
-      const others = document.required.filter((required) => required !== name);
-      document.required = isRequired || name === "name" ? [...others, name] : others;
+      for (const { keyword, value } of inputs.filter(({ isChanged }) => !isSame || isChanged)) {
+        if (keyword === "required") {
+          const required = document.required.filter((other) => other !== name);
+          document.required = value ? [...required, name] : required;
+        } else if (value !== undefined) property[keyword] = value;
+        else if (keyword === "unique" && name === "name") property.unique = false;
+        else delete property[keyword];
+      }
+    },
+  };
+}
+
+/** The input of a keyword. */
+function inputOf({ keyword, label, fits, word }, one) {
+  const isCheck = word !== undefined;
+  const isLines = keyword === "enum";
+  let box = isLines ? element("textarea", { rows: 4, spellcheck: "false" }) : textBox({ spellcheck: "false" });
+  if (isCheck) box = element("input", { type: "checkbox", checked: valueOf(one, keyword) === true });
+  if (isLines) box.value = one?.choices.join("\n") ?? "";
+  const shown = isCheck ? element("label", { class: "choice" }, box, label) : labelled(label, box);
+  const typed = () => (isCheck ? box.checked : box.value);
+  let before = typed();
+  return {
+    keyword,
+    isCheck,
+    shown,
+    /** Shows the input if it fits a kind of field, with the limit that it has. */
+    fit(kind, keywords) {
+      show(shown, fits(kind));
+      if (!isCheck && !isLines) box.value = keywords[keyword] ?? "";
+      if (!isCheck && !isLines) before = box.value;
+    },
+    get isChanged() {
+      return typed() !== before;
+    },
+    /** The value of the keyword; undefined if there is none. */
+    get value() {
+      if (shown.hidden) return undefined;
+      if (isLines) return lines(box.value);
+      return (isCheck ? box.checked : box.value.trim()) || undefined;
     },
   };
 }
@@ -307,12 +325,6 @@ export function keyOf(title) {
 
 function textBox(attributes) {
   return element("input", { type: "text", autocomplete: "off", ...attributes });
-}
-
-/** The button that submits a form, and others. */
-function buttons(attributes, title, ...others) {
-  const submit = element("button", { type: "submit", ...attributes }, title);
-  return element("div", { class: "buttons" }, submit, ...others);
 }
 
 function labelled(text, box) {
