@@ -1,7 +1,7 @@
 // The current view, kept in the address of the page for bookmarks, reload and history.
 
 import { TITLE } from "./robot.js";
-import { ENDS, EQUALS, EVERYTHING, addressWith, isSameView, viewIn } from "./view.js";
+import { EVERYTHING, TYPED, addressWith, isSameView, viewIn } from "./view.js";
 
 let shown = EVERYTHING;
 let notifyShown = () => {};
@@ -32,10 +32,8 @@ export function currentView() {
 export function changeView(members) {
   const view = { ...shown, ...members };
   if (isSameView(view, shown)) return;
-  const typed = ["q", ...ENDS, ...EQUALS.map(({ key }) => key)];
-  const isTyping = typed.some(
-    (key) => shown[key] !== view[key] && shown[key] !== "" && view[key] !== "",
-  );
+  const isTyped = (key) => shown[key] !== view[key] && shown[key] !== "" && view[key] !== "";
+  const isTyping = ["q", ...TYPED].some(isTyped);
   const address = addressWith(view, location.href);
   // Going back leaves a typed text at once, not letter by letter.
   if (isTyping) history.replaceState(null, "", address);

@@ -3,7 +3,7 @@
 import { read, written } from "./json.js";
 import { bodyOf, define, definition, hasUnknown, robotOf } from "./robot.js";
 import { kept } from "./token.js";
-import { filterWithText } from "./view.js";
+import { filterOf } from "./view.js";
 
 /** An error answer of the service, with its messages, and the keys of the members that they are about. */
 export class ApiError extends Error {
@@ -61,7 +61,7 @@ export async function find(view, start, limit, signal) {
   const parameters = new URLSearchParams([
     ["sort", view.sort],
     ["limit", limit],
-    ...filterWithText(view),
+    ...filterOf(view),
   ]);
   if (start.cursor !== "") parameters.set("cursor", start.cursor);
   const { value, headers } = await send("GET", `${ROBOTS}?${parameters}`, { signal });
@@ -73,7 +73,7 @@ export async function find(view, start, limit, signal) {
 
 /** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
 export async function summary(view, signal) {
-  const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
+  const target = `${ROBOTS}/summary?${new URLSearchParams(filterOf(view))}`;
   const { value } = await send("GET", target, { signal });
   const groups = value.groups.map(({ type, decade, count }) => {
     const year = decade === null ? undefined : BigInt(decade);

@@ -1,11 +1,12 @@
 // The menu that exports the robots of the current filter to a file.
 
+import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { ApiError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
 import { byId, element } from "./elements.js";
 import { closeMenu, startMenu } from "./panels.js";
-import { kept, requestToken } from "./token.js";
-import { filterWithText } from "./view.js";
+import { kept } from "./token.js";
+import { filterOf } from "./view.js";
 
 /** The formats of the service: a title, the name of the file and the parameters. */
 const FORMATS = [
@@ -32,8 +33,6 @@ const links = FORMATS.map(([title, name]) => {
   return element("a", { download: name, onclick: (event) => start(event, name) }, title);
 });
 
-let isBusy = false;
-
 /** Fills the menu. */
 export function startExporting() {
   byId("exports").append(...links.map((link) => element("li", {}, link)));
@@ -43,7 +42,7 @@ export function startExporting() {
 /** Offers the robots of a view. */
 export function showExport(view) {
   links.forEach((link, index) => {
-    const parameters = new URLSearchParams([...FORMATS[index][2], ...filterWithText(view)]);
+    const parameters = new URLSearchParams([...FORMATS[index][2], ...filterOf(view)]);
     link.href = `${ROBOTS}/export?${parameters}`;
   });
 }
@@ -57,25 +56,18 @@ function start(event, name) {
   receive(address, name);
 }
 
-async function receive(address, name) {
-  if (isBusy) return;
-  isBusy = true;
-  showState("Exporting…");
-  try {
-    const isSaved = await download(address, name, (bytes) => {
-      showState(`Exporting… ${(bytes / 1e6).toFixed(1)} MB`);
-    });
-    showState("");
+const receive = action({
+  async perform(address, name) {
+    showState("Exporting…");
+    const progress = (bytes) => showState(`Exporting… ${(bytes / 1e6).toFixed(1)} MB`);
+    const isSaved = await download(address, name, progress).finally(() => showState(""));
     if (isSaved) announce(`Exported ${name}.`);
-  } catch (error) {
-    showState("");
-    if (error.needsToken) return requestToken(error, () => receive(address, name));
-    showState(`The file is not complete. ${error.messages.join(" ")}`);
+  },
+  failed({ messages }) {
+    showState(`The file is not complete. ${messages.join(" ")}`);
     announce(byId("export-state").textContent);
-  } finally {
-    isBusy = false;
-  }
-}
+  },
+});
 
 function showState(text) {
   byId("export-state").textContent = text;

@@ -2,11 +2,11 @@
 // while typing.
 
 import { changeView } from "./address.js";
-import { byId, element, show } from "./elements.js";
+import { byId, element, onSubmit, show } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { CHOICES, MEMBERS, OWN, SEARCHED, onDefined } from "./robot.js";
 import { mark } from "./row.js";
-import { ENDS, EQUALS, EVERYTHING, NONE, RANGES, choicesOf, isFiltered, problemIn } from "./view.js";
+import { ENDS, EQUALS, EVERYTHING, NONE, RANGES, TYPED, choicesOf, isFiltered, problemIn } from "./view.js";
 
 /** Milliseconds after a key until the list follows. */
 const PAUSE = 150;
@@ -21,10 +21,7 @@ export function startSearch() {
       clearTimeout(timer);
       timer = setTimeout(apply, PAUSE);
     });
-    byId(id).addEventListener("submit", (event) => {
-      event.preventDefault();
-      apply();
-    });
+    onSubmit(byId(id), apply);
   }
   byId("clear").addEventListener("click", () => {
     clearFilter();
@@ -69,8 +66,7 @@ export function fillSearch(view) {
   }
   for (const end of ENDS) byId(end).value = view[end];
   for (const { key } of EQUALS) byId(`is-${key}`).value = view[key];
-  const own = RANGES.filter(({ isOwn }) => isOwn).flatMap(({ from, to }) => [from, to]);
-  const isUsed = [...EQUALS.map(({ key }) => key), ...own].some((name) => view[name] !== "");
+  const isUsed = TYPED.some((name) => view[name] !== "" && byId("filter-own").querySelector(`#${name}, #is-${name}`));
   if (isUsed) byId("filter-more").open = true;
   check();
 }

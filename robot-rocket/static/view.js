@@ -20,6 +20,9 @@ export let ENDS;
 /** The own members that are compared with one value. */
 export let EQUALS;
 
+/** The names of the members of a view that are typed texts, or one value. */
+export let TYPED;
+
 /** The view of all robots by name. */
 export let EVERYTHING;
 
@@ -28,11 +31,11 @@ onDefined(() => {
   RANGES = ordered.map((one) => ({ ...one, from: `${one.key}_from`, to: `${one.key}_to` }));
   ENDS = RANGES.flatMap(({ from, to }) => [from, to]);
   EQUALS = OWN.filter(({ input }) => input !== "long" && !KINDS[input].isValid);
-  const texts = [...ENDS, ...EQUALS.map(({ key }) => key)];
+  TYPED = [...ENDS, ...EQUALS.map(({ key }) => key)];
   EVERYTHING = {
     q: "",
     ...Object.fromEntries(CHOICES.map(({ key }) => [key, []])),
-    ...Object.fromEntries(texts.map((name) => [name, ""])),
+    ...Object.fromEntries(TYPED.map((name) => [name, ""])),
     sort: "name",
   };
 });
@@ -72,26 +75,22 @@ function isEnd({ input, minimum }, text) {
 export function addressWith(view, old) {
   const address = new URL(old);
   for (const name of Object.keys(EVERYTHING)) address.searchParams.delete(name);
-  for (const [name, value] of filterWithText(view)) address.searchParams.append(name, value);
+  for (const [name, value] of filterOf(view)) address.searchParams.append(name, value);
   if (view.sort !== EVERYTHING.sort) address.searchParams.set("sort", view.sort);
   return address.href;
 }
 
-/** The service's parameters for the filter, except for the words that are searched. */
-function filterOf(view) {
-  const chosen = CHOICES.flatMap(({ key }) => view[key].map((choice) => [key, choice]));
-  const typed = [...ENDS, ...EQUALS.map(({ key }) => key)].filter((name) => view[name] !== "");
-  return [...chosen, ...typed.map((name) => [name, view[name] === NONE ? "" : view[name]])];
-}
-
 /** The service's parameters for the filter, with the words that are searched. */
-export function filterWithText(view) {
-  return [...(view.q.trim() === "" ? [] : [["q", view.q]]), ...filterOf(view)];
+export function filterOf(view) {
+  const chosen = CHOICES.flatMap(({ key }) => view[key].map((choice) => [key, choice]));
+  const typed = TYPED.filter((name) => view[name] !== "");
+  const values = typed.map((name) => [name, view[name] === NONE ? "" : view[name]]);
+  return [...(view.q.trim() === "" ? [] : [["q", view.q]]), ...chosen, ...values];
 }
 
 /** Whether a view leaves out robots. */
 export function isFiltered(view) {
-  return filterWithText(view).length > 0;
+  return filterOf(view).length > 0;
 }
 
 /** Whether two views show the same robots in the same order. */
