@@ -1,17 +1,15 @@
 // The form that adds a robot.
 
+import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { add, namesakes } from "./api.js";
-import { whenBack } from "./connection.js";
-import { byId, element, spokenName } from "./elements.js";
+import { byId, formEnd, onSubmit, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
 import { ONE, OWN, definition, draftOf, isSame, member, onDefined, stored } from "./robot.js";
-import { requestToken } from "./token.js";
 
 let fields;
-let isBusy = false;
 
 /** Opens the form. */
 export const openForm = startPanel("adding", () => fields.first.box);
@@ -19,10 +17,7 @@ export const openForm = startPanel("adding", () => fields.first.box);
 /** Fills the form and starts listening. */
 export function startAdding() {
   onDefined(fill);
-  byId("add").addEventListener("submit", (event) => {
-    event.preventDefault();
-    submit();
-  });
+  onSubmit(byId("add"), submit);
 }
 
 /** Creates the fields. What was typed stays. */
@@ -33,9 +28,7 @@ function fill() {
   }
   const old = fields;
   fields = new Fields(draftOf(() => ""), "shown");
-  const button = element("button", { type: "submit", class: "main" }, "Add");
-  const buttons = element("div", { class: "buttons" }, button);
-  const show = () => byId("add").replaceChildren(fields.general, ...fields.folded, buttons);
+  const show = () => byId("add").replaceChildren(fields.general, ...fields.folded, formEnd("Add"));
   if (old) fields.replace(old, show);
   else show();
   byId("add").classList.toggle("many", OWN.length > 0);
@@ -46,20 +39,15 @@ export function isUnfinished() {
   return fields.isTyped;
 }
 
-async function submit() {
-  if (isBusy) return;
-  isBusy = true;
-  const draft = fields.draft();
-  try {
-    done(await add(draft), draft);
-  } catch (error) {
-    if (error.needsToken) requestToken(error, submit);
-    else if (error.isTransient) unknown(error, draft);
-    else showError(error);
-  } finally {
-    isBusy = false;
-  }
-}
+const submit = action({
+  input: () => [fields.draft()],
+  perform: async (draft) => done(await add(draft), draft),
+  failed(error) {
+    const words = `Whether the ${ONE} was added will be looked up as soon as the server answers.`;
+    showError(error.isTransient ? { messages: [...error.messages, words] } : error);
+  },
+  back: lookUp,
+});
 
 /** The user may have closed the form meanwhile. */
 function showError(error) {
@@ -81,18 +69,14 @@ function done(robot, draft) {
   announce(`Added ${[spokenName(robot.name), ...values].join(", ")}.`);
 }
 
-/** Without an answer, looks the robot up as soon as the server answers again. */
-function unknown(error, draft) {
-  const words = `Whether the ${ONE} was added will be looked up as soon as the server answers.`;
-  showError({ messages: [...error.messages, words] });
-  whenBack(error, async () => {
-    // If that fails, too, the outcome stays unknown.
-    const found = await namesakes(draft.name).catch(() => null);
-    const robot = found?.find((one) => isSame(one, stored(draft)));
-    if (robot) return done(robot, draft);
-    const isMissing = found && (found.length === 0 || !member("name").isUnique);
-    const missing = `The ${ONE} was not added. Add it again.`;
-    const unclear = `Add the ${ONE} again: if its name is taken, it was added.`;
-    showError({ messages: [isMissing ? missing : unclear] });
-  });
+/** Finds out whether a robot was added. */
+async function lookUp(draft) {
+  // If that fails, too, the outcome stays unknown.
+  const found = await namesakes(draft.name).catch(() => null);
+  const robot = found?.find((one) => isSame(one, stored(draft)));
+  if (robot) return done(robot, draft);
+  const isMissing = found && (found.length === 0 || !member("name").isUnique);
+  const missing = `The ${ONE} was not added. Add it again.`;
+  const unclear = `Add the ${ONE} again: if its name is taken, it was added.`;
+  showError({ messages: [isMissing ? missing : unclear] });
 }

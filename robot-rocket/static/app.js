@@ -78,7 +78,7 @@ addEventListener("beforeunload", (event) => {
 startToken(learn, list.reopen);
 startConnection();
 startAdding();
-startImporting(list.reopen);
+startImporting();
 startExporting();
 startHelp();
 startShortcuts();
@@ -90,7 +90,7 @@ startDefining();
 list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editOnOwnPage });
 await learn();
 startAddress(showView);
-startDetail({ saved: list.showSaved, left: list.focusRobot, reload: list.reopen });
+startDetail();
 let isStarted = false;
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;

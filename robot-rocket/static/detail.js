@@ -1,15 +1,13 @@
 // The page of one robot, at `#/robots/17`: all its members, to read and to edit.
 
+import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { get } from "./api.js";
-import { whenBack } from "./connection.js";
 import { Editing } from "./editing.js";
-import { byId, element, show, shownName, spokenName } from "./elements.js";
+import { button, buttons, byId, element, show, shownName, spokenName } from "./elements.js";
+import { focusRobot, reopen, showSaved } from "./list.js";
 import { MANY, MEMBERS, TITLE, onDefined } from "./robot.js";
 import { addressOf, editor, mark, valueOf } from "./row.js";
-import { requestToken } from "./token.js";
-
-let listeners;
 
 /** The id of the robot that is shown, if any, and the robot as soon as it was read. */
 let shownId;
@@ -23,10 +21,8 @@ let editedId;
 /** What is restored when the user leaves. */
 let before = { title: "", scroll: 0, isOpenedHere: false };
 
-/** Starts listening. `saved` is called with a robot that was saved, `left` with the id of a robot
-    whose page the user leaves, and `reload` if others may have changed. */
-export function startDetail(all) {
-  listeners = all;
+/** Starts listening. */
+export function startDetail() {
   addEventListener("hashchange", () => follow(true));
   byId("robot").addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !editing) leave();
@@ -64,7 +60,7 @@ function follow(isOpenedHere) {
   if (id !== undefined) return load(id);
   document.title = before.title;
   scrollTo(0, before.scroll);
-  listeners.left(left);
+  focusRobot(left);
 }
 
 /** Shows the list again. */
@@ -74,27 +70,25 @@ function leave() {
   follow(false);
 }
 
-async function load(id) {
-  try {
+const load = action({
+  async perform(id) {
     const robot = await get(id);
-    if (id !== shownId) return;
-    showRobot(robot);
-  } catch (error) {
-    if (id !== shownId) return;
-    if (error.needsToken) return requestToken(error, () => load(id));
-    showMissing(error.messages.join(" "));
-    if (error.isTransient) whenBack(error, () => load(id));
-  }
-}
+    if (id === shownId) showRobot(robot);
+  },
+  failed: showMissing,
+  back: (id) => load(id),
+  isWanted: (id) => id === shownId,
+  key: (id) => id,
+});
 
-function showMissing(text) {
-  const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, text);
-  byId("robot").replaceChildren(heading, element("div", { class: "buttons" }, back()));
+function showMissing({ messages }) {
+  const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, messages.join(" "));
+  byId("robot").replaceChildren(heading, buttons(back()));
   heading.focus();
 }
 
 function back() {
-  return element("button", { type: "button", onclick: leave }, `All ${MANY}`);
+  return button(`All ${MANY}`, leave);
 }
 
 function showRobot(robot) {
@@ -102,14 +96,13 @@ function showRobot(robot) {
   editing = undefined;
   document.title = `${robot.name} · ${TITLE}`;
   const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, shownName(robot.name));
-  const button = element("button", { type: "button", class: "main", onclick: edit }, "Edit");
-  const buttons = element("div", { class: "buttons" }, button, back());
   const rows = MEMBERS.filter(({ key }) => key !== "name").flatMap((member) => [
     element("dt", {}, member.title),
     element("dd", { "data-member": member.key }, valueIn(robot, member)),
   ]);
+  const ending = buttons(button("Edit", edit, { class: "main" }), back());
   const id = [element("dt", {}, "Id"), element("dd", {}, robot.id)];
-  byId("robot").replaceChildren(heading, element("dl", {}, ...id, ...rows), buttons);
+  byId("robot").replaceChildren(heading, element("dl", {}, ...id, ...rows), ending);
   if (editedId === robot.id) edit();
   else heading.focus();
   editedId = undefined;
@@ -134,21 +127,19 @@ function edit() {
 
 function end(robot, isSaved) {
   showRobot(robot);
-  if (!isSaved) return;
-  listeners.saved(robot);
-  announce(`Saved ${spokenName(robot.name)}.`);
+  if (isSaved) showSaved(robot);
 }
 
 /** The robot was deleted by another user. */
 function giveUp() {
   editing = undefined;
-  listeners.reload();
+  reopen();
   leave();
 }
 
 /** The robot was added again, with another id. */
 function addAgain(robot) {
   editing = undefined;
-  listeners.reload();
+  reopen();
   location.replace(addressOf(robot));
 }

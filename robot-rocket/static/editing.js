@@ -1,15 +1,14 @@
 // Editing of one robot, in its row or on its own page. What was typed stays until it is saved or given
 // up, also if the robot is changed or deleted by another user, or the server is unreachable.
 
+import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { add, get, replace } from "./api.js";
 import { Conflict } from "./conflict.js";
-import { whenBack } from "./connection.js";
 import { hasFocus, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { ONE, isSame, stored } from "./robot.js";
 import { editedRow } from "./row.js";
-import { requestToken } from "./token.js";
 
 export class Editing {
   row;
@@ -23,7 +22,13 @@ export class Editing {
   #conflict;
 
   #isGone = false;
-  #isBusy = false;
+
+  #store = action({
+    input: () => [this.#fields.draft()],
+    perform: (draft) => this.#send(draft),
+    failed: (error) => (error.status === 404 ? this.#showGone() : this.#fields.showError(error)),
+    back: () => this.#fields.clear(),
+  });
 
   /** `listeners.end` is called with the robot to show, and whether it was saved;
       `listeners.addAgain` with the robot that replaces a deleted one, and `listeners.giveUp` if
@@ -65,46 +70,38 @@ export class Editing {
 
   /** While the robot is being saved, it is too late. */
   #cancel() {
-    if (this.#isBusy) return;
+    if (this.#store.isBusy()) return;
     if (this.#isGone) this.#listeners.giveUp();
     else this.#listeners.end(this.robot, false);
   }
 
-  async #save() {
-    if (this.#isBusy) return;
-    if (!this.isChanged && !this.#isGone) return this.#cancel();
-    this.#isBusy = true;
-    const draft = this.#fields.draft();
-    try {
-      if (this.#isGone) this.#listeners.addAgain(await add(draft));
-      else this.#listeners.end(await replace(this.robot, draft), true);
-    } catch (error) {
-      await this.#refused(error, draft);
-    } finally {
-      this.#isBusy = false;
-    }
+  #save() {
+    if (this.isChanged || this.#isGone) this.#store();
+    else this.#cancel();
   }
 
-  async #refused(error, draft) {
-    if (error.status === 412) return this.#overtaken(draft);
-    if (error.status === 404) return this.#showGone();
-    if (error.needsToken) return requestToken(error, () => this.#save());
-    this.#fields.showError(error);
-    if (error.isTransient) whenBack(error, () => this.#fields.clear());
+  async #send(draft) {
+    if (this.#isGone) return this.#listeners.addAgain(await add(draft));
+    const saved = await replace(this.robot, draft).catch((error) => {
+      if (error.status !== 412) throw error;
+    });
+    if (saved) this.#end(saved);
+    else await this.#compare(draft);
+  }
+
+  /** Ends, because a robot was saved. */
+  #end(robot) {
+    this.#listeners.end(robot, true);
+    announce(`Saved ${spokenName(robot.name)}.`);
   }
 
   /** Shows the version of another user beside the typed one. */
-  async #overtaken(draft) {
-    let other;
-    try {
-      other = await get(this.robot.id);
-    } catch (error) {
-      return this.#refused(error, draft);
-    }
+  async #compare(draft) {
+    const other = await get(this.robot.id);
     this.robot = other;
     this.#fields.renew(other);
     // The same values: the answer to the own change may have been lost.
-    if (isSame(other, stored(draft))) return this.#listeners.end(other, true);
+    if (isSame(other, stored(draft))) return this.#end(other);
     this.#fields.clear();
     this.#conflict?.element.remove();
     this.#conflict = new Conflict(draft, other, {

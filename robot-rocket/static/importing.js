@@ -1,13 +1,14 @@
 // The import of a file that the user chooses or drops on the page: its plan is shown, and executed if the user wants that.
 
+import { handleError } from "./action.js";
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
 import { keyOf } from "./defining.js";
-import { byId, element, problems, show, shownName } from "./elements.js";
+import { byId, element, onSubmit, problems, show, shownName } from "./elements.js";
 import { KINDS, kindOf } from "./kinds.js";
+import { reopen } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
 import { MEMBERS, definition, inNumber, member } from "./robot.js";
-import { requestToken } from "./token.js";
 
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
@@ -46,16 +47,10 @@ let calls;
 /** Whether it stores robots. */
 let isStoring = false;
 
-let notifyImported;
-
-/** Starts listening. `imported` is called after robots were stored. */
-export function startImporting(imported) {
-  notifyImported = imported;
+/** Starts listening. */
+export function startImporting() {
   startPanel("importing", () => byId("file"));
-  byId("import").addEventListener("submit", (event) => {
-    event.preventDefault();
-    start();
-  });
+  onSubmit(byId("import"), start);
   byId("file").addEventListener("change", chosen);
   // The same file may have been corrected.
   byId("file").addEventListener("cancel", () => byId("file").files.length > 0 && ask());
@@ -149,9 +144,8 @@ async function send(isPlan, again, failed) {
   try {
     return await upload(file, parameters, { signal: own.signal, progress, isPlan });
   } catch (error) {
-    if (calls !== own) return;
-    if (error.needsToken) requestToken(error, again);
-    else failed(error.messages ?? ["You have stopped it."], part === 1);
+    const messages = error.messages ?? ["You have stopped it."];
+    if (calls === own) handleError(error, { again, failed: () => failed(messages, part === 1) });
   } finally {
     if (calls === own) {
       [calls, isStoring] = [undefined, false];
@@ -192,7 +186,7 @@ function showResult(title, messages, failed) {
 async function finish() {
   forget();
   await refreshDefinition().catch(() => {});
-  notifyImported();
+  reopen();
 }
 
 function forget() {

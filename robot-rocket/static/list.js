@@ -1,31 +1,33 @@
 // The list of robots, with actions on each: edit, delete, undo.
 
+import { action, handleError } from "./action.js";
 import { announce, notice, offerUndo } from "./announcements.js";
 import { add, current, remove } from "./api.js";
 import { reserveChart } from "./chart.js";
-import { whenBack } from "./connection.js";
 import { shownColumns } from "./columns.js";
 import { Editing } from "./editing.js";
-import { byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
+import { button, byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
 import { ONE, OWN, inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
-import { requestToken } from "./token.js";
-import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
-
-/** Robots and their rows that are shown above the list, by their ids: those that were added here,
-    and edited ones that are not on the first page. */
-const added = new Map();
-const addedRows = element("tbody", { role: "rowgroup", class: "added" });
+import { EVERYTHING, isFiltered, isSameFilter } from "./view.js";
 
 /** The robots that are being edited, by their ids. Their rows keep the typed text while they are out
     of the document. */
 const edited = new Map();
 
-/** The ids of the robots that are being deleted. */
-const deleting = new Set();
+const erase = action({
+  async perform(robot) {
+    await remove(robot);
+    removeRow(robot);
+    offerUndo(robot, async () => showRestored(await add(robot)));
+  },
+  failed: notErased,
+  back: reopen,
+  key: ({ id }) => id,
+});
 
 const actions = { edit, remove: erase };
 
@@ -51,7 +53,6 @@ export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
   onDefined(showColumns);
-  byId("table").append(addedRows);
   byId("table").addEventListener("keydown", moveFocus);
   startSelection({ settle, reload: reopen, focus: emptyFocus });
 }
@@ -94,42 +95,34 @@ export function showTotal(count) {
 
 /** Shows a robot that was just added. Returns false if it is shown already. */
 export function showAdded(robot) {
-  if (added.has(robot.id) || pages.has(robot.id)) return false;
-  const row = shownRow(robot, actions);
-  added.set(robot.id, { robot, row });
-  addedRows.prepend(row);
+  if (pages.has(robot.id)) return false;
+  pages.addAbove(robot);
   update("changed");
   return true;
 }
 
 /** Shows edited robots above the list that are not in it: they may have been deleted. */
 function keepChanges() {
-  for (const { robot, row, isChanged } of edited.values()) {
-    if (!isChanged || pages.has(robot.id)) continue;
-    added.set(robot.id, { robot, row });
-    addedRows.append(row);
+  for (const { robot, isChanged } of [...edited.values()].reverse()) {
+    if (isChanged && !pages.has(robot.id)) pages.addAbove(robot);
   }
 }
 
 function rowOf(robot) {
-  if (added.has(robot.id)) return undefined;
   return edited.get(robot.id)?.row ?? shownRow(robot, actions);
 }
 
 function update(what) {
   if (what !== "changed") show(byId("refused"), false);
   if (what === "opening") {
-    added.clear();
-    addedRows.replaceChildren();
     if (!isSameFilter(pages.view, counted)) clearSelection();
     return;
   }
   if (what === "opened") keepChanges();
-  const { view, isWhole } = pages;
-  const count = pages.count + added.size;
-  show(byId("table"), count > 0);
-  show(byId("end"), isWhole && count > 20);
-  show(byId("none"), countHere() === 0 && isFiltered(view));
+  const { view, isWhole, size } = pages;
+  show(byId("table"), size > 0);
+  show(byId("end"), isWhole && size > 20);
+  show(byId("none"), pages.count === 0 && isFiltered(view));
   byId("none").replaceChildren(...nothingFound(view));
   if (what === "opened") {
     markOrder(view.sort);
@@ -141,9 +134,8 @@ function update(what) {
   showCount();
   showSelection();
   if (isWhole) announceCount();
-  const hasYears = pages.hasYears || [...added.values()].some(({ robot }) => robot.year);
-  if (what !== "grown" && hasYears) reserveChart();
-  notify.changed(what, count > 0 || !isWhole || isFiltered(view));
+  if (what !== "grown" && pages.hasYears) reserveChart();
+  notify.changed(what, size > 0 || !isWhole || isFiltered(view));
   if (what === "changed") pages.refresh();
 }
 
@@ -157,20 +149,13 @@ function nothingFound(view) {
     While it counts a longer one after a change, the old number is shown. */
 function showCount() {
   byId("count").textContent = countInWords();
-  const rows = total ?? (pages.isWhole ? countHere() : undefined);
+  const rows = total ?? (pages.isWhole ? pages.count : undefined);
   byId("table").setAttribute("aria-rowcount", rows === undefined ? -1 : rows + 1);
 }
 
-/** The number of robots of the view up to the end of the window. */
-function countHere() {
-  const ofView = [...added.values()].filter(({ robot }) => includes(pages.view, robot));
-  return pages.count + ofView.length;
-}
-
 function countInWords() {
-  const here = countHere();
-  if (total === undefined && !pages.isWhole) return `more than ${inNumber(here)}`;
-  return inNumber(total ?? here);
+  if (total === undefined && !pages.isWhole) return `more than ${inNumber(pages.count)}`;
+  return inNumber(total ?? pages.count);
 }
 
 /** Announces the number of robots of a view once, not when it is loaded again. */
@@ -182,51 +167,43 @@ function announceCount() {
 }
 
 function failed(error, again) {
-  if (error.needsToken) requestToken(error, again);
-  else if (error.isTransient) whenBack(error, again);
-  else {
-    const button = element("button", { type: "button", onclick: again }, "Try again");
-    byId("refused").replaceChildren(element("p", {}, ...error.messages), button);
+  const showError = ({ isTransient, messages }) => {
+    if (isTransient) return;
+    byId("refused").replaceChildren(element("p", {}, ...messages), button("Try again", again));
     show(byId("refused"));
-  }
+  };
+  handleError(error, { again, failed: showError, back: again });
 }
 
 function edit(robot, old) {
-  if (deleting.has(robot.id)) return;
+  if (erase.isBusy(robot)) return;
   if (OWN.length > MAX_IN_ROW) return notify.edit(robot);
   const editing = new Editing(robot, {
-    end: (current, isSaved) => endEditing(editing, current, isSaved),
+    end: (current) => endEditing(editing, current),
     giveUp: () => giveUp(editing),
     addAgain: (current) => showAddedAgain(editing, current),
   });
   edited.set(robot.id, editing);
-  remember(robot, editing.row);
+  pages.change(robot, editing.row);
   old.replaceWith(editing.row);
   editing.start();
 }
 
-/** Keeps the current values and row of a robot. */
-function remember(robot, row) {
-  if (added.has(robot.id)) added.set(robot.id, { robot, row });
-  else pages.change(robot, row);
-}
-
 /** Ends editing and shows the robot. */
-function endEditing(editing, robot, isSaved) {
+function endEditing(editing, robot) {
   const hadFocus = hasFocus(editing.row);
   edited.delete(robot.id);
   showSaved(robot);
-  if (hadFocus) buttonOf(rowInList(robot), "edit")?.focus();
-  if (isSaved) announce(`Saved ${spokenName(robot.name)}.`);
+  if (hadFocus) buttonOf(pages.row(robot.id), "edit")?.focus();
 }
 
 /** Shows another version of a robot, unless the robot is being edited here, too. */
 export function showSaved(robot) {
-  const old = rowInList(robot);
+  const old = pages.row(robot.id);
   if (!old || edited.has(robot.id)) return;
   const { action } = old.contains(document.activeElement) ? document.activeElement.dataset : {};
   const row = shownRow(robot, actions);
-  remember(robot, row);
+  pages.change(robot, row);
   old.replaceWith(row);
   row.classList.add("fresh");
   if (action) buttonOf(row, action).focus();
@@ -235,7 +212,7 @@ export function showSaved(robot) {
 
 /** Moves the focus to a robot, or to the list. */
 export function focusRobot(id) {
-  const target = buttonOf(rowInList({ id }), "edit") ?? byId("robots");
+  const target = buttonOf(pages.row(id), "edit") ?? byId("robots");
   target.focus();
 }
 
@@ -252,23 +229,8 @@ function showAddedAgain(editing, robot) {
   showRestored(robot);
 }
 
-async function erase(robot) {
-  if (deleting.has(robot.id)) return;
-  deleting.add(robot.id);
-  try {
-    await remove(robot);
-    removeRow(robot);
-    offerUndo(robot, async () => showRestored(await add(robot)));
-  } catch (error) {
-    if (error.needsToken) requestToken(error, () => erase(robot));
-    else await notErased(robot, error);
-  } finally {
-    deleting.delete(robot.id);
-  }
-}
-
 /** Shows why a robot was not deleted, and the version of another user. */
-async function notErased(robot, error) {
+async function notErased(error, robot) {
   const isOther = [404, 412].includes(error.status);
   const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
   settle(robot, now);
@@ -277,7 +239,6 @@ async function notErased(robot, error) {
   const other = ": another user has just changed it. Look, and try again.";
   if (!now) notice(robot, " was deleted by another user.");
   else notice(robot, ` was not deleted${isOther ? other : why}`);
-  if (error.isTransient) whenBack(error, reopen);
 }
 
 /** Shows a robot as it is stored now, if it is. */
@@ -286,23 +247,15 @@ function settle(robot, now) {
   else if (now !== robot) showSaved(now);
 }
 
-/** The current row of a robot, if it has one: while a request was under way, the list may have been
-    loaded again. */
-function rowInList({ id }) {
-  return added.get(id)?.row ?? pages.row(id);
-}
-
 /** Removes a robot and its row. */
 function forget(robot) {
-  rowInList(robot)?.remove();
   deselect(robot.id);
   pages.remove(robot.id);
-  added.delete(robot.id);
 }
 
 /** Removes the row of a deleted robot. The focus moves to the next row. */
 function removeRow(robot) {
-  const row = rowInList(robot);
+  const row = pages.row(robot.id);
   const rows = [...byId("table").querySelectorAll("tbody tr")];
   const at = rows.indexOf(row);
   const hadFocus = row && hasFocus(row);
@@ -323,7 +276,7 @@ function emptyFocus() {
 function showRestored(robot) {
   if (pages.place(robot)) update("changed");
   else showAdded(robot);
-  const shown = rowInList(robot);
+  const shown = pages.row(robot.id);
   if (!isTyping()) buttonOf(shown, "edit")?.focus();
   shown.classList.add("fresh");
   announce(`${spokenName(robot.name)} was restored.`);

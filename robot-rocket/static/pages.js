@@ -39,6 +39,9 @@ export class Pages {
   /** The pages in the window, with `body` and `entries` (a robot and its row). */
   #pages = [];
 
+  /** What is shown above them: robots that were added here, and edited ones that are not on the first page. */
+  #above = { entries: [], body: element("tbody", { role: "rowgroup", class: "added" }) };
+
   #ends;
 
   /** `rowOf` creates the row of a robot. `changed` is called with "opening", "opened" or "grown",
@@ -47,6 +50,7 @@ export class Pages {
     this.#rowOf = rowOf;
     this.#changed = changed;
     this.#failed = failed;
+    byId("table").append(this.#above.body);
     byId("more").addEventListener("click", () => this.#more());
     byId("earlier").addEventListener("click", () => this.#back());
     this.#ends = new IntersectionObserver((seen) => this.#near(seen), { rootMargin: MARGIN });
@@ -57,9 +61,18 @@ export class Pages {
   }
 
   /** The number of robots up to the end of the window. */
-  get count() {
-    const counts = [...this.#earlier.map((page) => page.count), ...this.#pages.map(countOf)];
+  get size() {
+    const counts = [...this.#earlier.map((page) => page.count), ...this.#all.map(countOf)];
     return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The number of those of the view. */
+  get count() {
+    return this.size - this.#above.entries.filter(({ robot }) => !includes(this.#view, robot)).length;
+  }
+
+  get #all() {
+    return [this.#above, ...this.#pages];
   }
 
   get isWhole() {
@@ -68,7 +81,7 @@ export class Pages {
 
   /** Whether a robot in the window has a year. */
   get hasYears() {
-    return this.#pages.some(({ entries }) => entries.some(({ robot }) => robot.year));
+    return this.#all.some(({ entries }) => entries.some(({ robot }) => robot.year));
   }
 
   /** Shows the robots of a view, from the first one on. */
@@ -80,6 +93,8 @@ export class Pages {
       const found = await find(view, START, SIZE, signal);
       const focused = document.activeElement;
       for (const page of this.#pages) page.body.remove();
+      this.#above.entries = [];
+      this.#above.body.replaceChildren();
       this.#earlier = [];
       this.#pages = [];
       this.#changed("opening");
@@ -199,7 +214,8 @@ export class Pages {
   }
 
   #made({ start, end, robots }) {
-    const entries = robots.map((robot) => ({ robot, row: this.#rowOf(robot) }));
+    const isAbove = ({ id }) => this.#above.entries.some(({ robot }) => robot.id === id);
+    const entries = robots.map((robot) => ({ robot, row: isAbove(robot) ? undefined : this.#rowOf(robot) }));
     const rows = entries.flatMap(({ row }) => row ?? []);
     return { start, end, entries, body: element("tbody", { role: "rowgroup" }, ...rows) };
   }
@@ -238,10 +254,10 @@ export class Pages {
   }
 
   #entry(id) {
-    return this.#pages.flatMap((page) => page.entries).find(({ robot }) => robot.id === id);
+    return this.#all.flatMap((page) => page.entries).find(({ robot }) => robot.id === id);
   }
 
-  /** Whether a robot is in the window. */
+  /** Whether a robot is in the window, or above it. */
   has(id) {
     return this.#entry(id) !== undefined;
   }
@@ -251,12 +267,17 @@ export class Pages {
     return this.#entry(id)?.row;
   }
 
-  /** Removes a deleted robot, but not its row. */
+  /** Shows a robot above the window. */
+  addAbove(robot) {
+    const row = this.#rowOf(robot);
+    this.#above.entries.push({ robot, row });
+    this.#above.body.prepend(row);
+  }
+
+  /** Removes a deleted robot and its row. */
   remove(id) {
-    for (const page of this.#pages) {
-      const entry = page.entries.find(({ robot }) => robot.id === id);
-      if (entry) page.entries.splice(page.entries.indexOf(entry), 1);
-    }
+    this.row(id)?.remove();
+    for (const page of this.#all) page.entries = page.entries.filter(({ robot }) => robot.id !== id);
     this.#number();
   }
 

@@ -1,13 +1,12 @@
 // The robots that are selected in the list, and the bar with what can be done with all of them.
 
+import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { LIMIT, changeAll, current, removeAll } from "./api.js";
-import { whenBack } from "./connection.js";
-import { byId, element, problems, show, shownName, spokenName } from "./elements.js";
+import { byId, element, onSubmit, problems, show, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
 import { showPanel, startPanel } from "./panels.js";
 import { MANY, MEMBERS, ONE, inNumber, member, onDefined } from "./robot.js";
-import { requestToken } from "./token.js";
 
 /** The selected robots by their ids, as they were read last. */
 const selected = new Map();
@@ -28,7 +27,6 @@ export const allBox = element("input", {
 /** The input of the value for all. */
 let field;
 
-let isBusy = false;
 let listeners;
 
 /** Starts the bar. Of `notified`, `settle` is called with each robot that has changed and its current version, `reload`
@@ -42,11 +40,8 @@ export function startSelection(notified) {
     listeners.focus().focus({ preventScroll: true });
   });
   byId("changing-member").addEventListener("change", showField);
-  byId("changing").addEventListener("submit", change);
-  byId("erasing").addEventListener("submit", (event) => {
-    event.preventDefault();
-    run("deleted", removeAll);
-  });
+  onSubmit(byId("changing"), change);
+  onSubmit(byId("erasing"), () => run("deleted", removeAll));
   byId("table").addEventListener("keydown", (event) => {
     if (event.target.dataset.action !== "select" || selected.size === 0) return;
     const isFor = { Delete: "erasing-open", Enter: "changing-open" }[event.key];
@@ -133,8 +128,7 @@ function showField() {
   byId("changing-value").replaceChildren(field.element);
 }
 
-function change(event) {
-  event.preventDefault();
+function change() {
   const { key, title, isRequired } = member(field.key);
   if (isRequired && field.value === "") {
     field.setError(`${title} is required.`);
@@ -145,28 +139,24 @@ function change(event) {
 }
 
 /** Does something with all selected robots, or with none if other users have changed some. */
-async function run(verb, action) {
-  if (isBusy) return;
-  isBusy = true;
-  const some = [...selected.values()];
-  try {
-    if (some.length > LIMIT) throw new Error(`Select at most ${inNumber(LIMIT)}.`);
+const run = action({
+  input: (verb, change) => [verb, change, [...selected.values()]],
+  async perform(verb, change, some) {
+    const words = `No ${ONE} was ${verb}.`;
+    if (some.length > LIMIT) return showOutcome(words, [[`Select at most ${inNumber(LIMIT)}.`]]);
     const changed = await refresh(some);
-    if (changed.length > 0) return showOutcome(`No ${ONE} was ${verb}. Look, and try again.`, changed);
-    const count = await action(some);
+    if (changed.length > 0) return showOutcome(`${words} Look, and try again.`, changed);
+    const count = await change(some);
     clearSelection();
     await refresh(some).catch(listeners.reload);
     showOutcome(`${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(count)}.`);
-  } catch (error) {
-    if (error.needsToken) return requestToken(error, () => run(verb, action));
-    const { isTransient, messages = [error.message] } = error;
+  },
+  failed({ isTransient, messages }, verb) {
     const words = isTransient ? `Whether the ${MANY} were ${verb} is unknown.` : `No ${ONE} was ${verb}.`;
     showOutcome(words, messages.map((message) => [message]));
-    if (isTransient) whenBack(error, () => refresh(some).catch(listeners.reload));
-  } finally {
-    isBusy = false;
-  }
-}
+  },
+  back: (verb, change, some) => refresh(some).catch(listeners.reload),
+});
 
 /** Shows robots as they are stored now. Returns what other users have done with them. */
 async function refresh(some) {

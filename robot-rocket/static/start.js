@@ -1,12 +1,11 @@
 // The page of a catalogue without robots.
 
+import { action } from "./action.js";
 import { upload } from "./api.js";
 import { announce } from "./announcements.js";
-import { whenBack } from "./connection.js";
-import { byId, element, show } from "./elements.js";
+import { button, byId, element, show } from "./elements.js";
 import { reopen } from "./list.js";
 import { OWN, TITLE, TYPES, onDefined } from "./robot.js";
-import { requestToken } from "./token.js";
 
 /** Robots that everybody knows: name, position of the type, and year. */
 const SAMPLES = [
@@ -53,32 +52,32 @@ function parts() {
   }
   const address = new URL("v1/robots", location.href);
   const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
-  const attributes = { type: "button", class: "main", onclick: fill };
   // Focusable, so that the arrow keys can scroll it in a narrow window.
   const scrolled = { tabindex: "0", role: "group", "aria-label": "The same from a shell" };
   return [
     heading("No robots yet"),
     element("p", {}, WELCOME),
-    element("p", {}, element("button", attributes, "Add sample robots")),
+    element("p", {}, button("Add sample robots", () => fill(), { class: "main" })),
     errorText,
     element("p", { class: "hint" }, "From a shell:"),
     element("pre", scrolled, element("code", {}, call)),
   ];
 }
 
-async function fill() {
-  const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
-  errorText.textContent = "";
-  try {
+const fill = action({
+  async perform() {
+    const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
+    errorText.textContent = "";
     const { isDone, messages } = await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
-    if (!isDone) throw Object.assign(new Error(), { messages });
-  } catch (error) {
-    if (error.needsToken) return requestToken(error, fill);
-    errorText.textContent = error.messages.join(" ");
-    if (error.isTransient) whenBack(error, fill);
-    return;
-  }
-  await reopen();
-  byId("robots").focus();
-  announce(`Added ${SAMPLES.length} sample robots.`);
+    if (!isDone) return showError({ messages });
+    await reopen();
+    byId("robots").focus();
+    announce(`Added ${SAMPLES.length} sample robots.`);
+  },
+  failed: showError,
+  back: () => fill(),
+});
+
+function showError({ messages }) {
+  errorText.textContent = messages.join(" ");
 }
