@@ -19,13 +19,11 @@ export class Fields {
   all;
 
   #initial;
-  #shown;
 
   /** `labels` is "shown", or "unseen" if a table has headings. */
   constructor(robot, labels) {
     this.#initial = robot;
     this.all = MEMBERS.map((member) => new Field(member, robot[member.key] ?? "", labels));
-    this.#shown = this.#values();
   }
 
   /** The first field, which has the focus when editing starts. */
@@ -59,33 +57,29 @@ export class Fields {
     const focused = others.all.find(({ box }) => box === document.activeElement);
     change();
     for (const field of this.all) {
-      const other = others.all.find(({ key }) => key === field.key);
+      const other = others.#of(field.key);
       if (other) field.box.value = other.box.value;
       if (other && other === focused) field.box.focus();
     }
   }
 
-  #values() {
-    return Object.fromEntries(this.all.map((field) => [field.key, field.value]));
+  get isChanged() {
+    return this.all.some((field) => field.isChanged);
   }
 
-  get isChanged() {
-    const values = this.#values();
-    return Object.keys(values).some((key) => values[key] !== this.#shown[key]);
+  #of(key) {
+    return this.all.find((field) => field.key === key);
   }
 
   /** The values as typed. An unchanged value is the original one, even if its box cannot show it; also
       that of a member that was defined meanwhile. */
   draft() {
-    const values = this.#values();
-    const isTyped = (key) => key in values && values[key] !== this.#shown[key];
-    return draftOf(({ key }) => (isTyped(key) ? values[key] : (this.#initial[key] ?? "")));
+    return draftOf(({ key }) => (this.#of(key)?.isChanged ? this.#of(key).value : (this.#initial[key] ?? "")));
   }
 
   /** Takes the values of members that have no field from a newer version of the robot. */
   renew(robot) {
-    const hasField = ([key]) => this.all.some((field) => field.key === key);
-    const others = Object.entries(robot).filter((entry) => !hasField(entry));
+    const others = Object.entries(robot).filter(([key]) => !this.#of(key));
     this.#initial = { ...this.#initial, ...Object.fromEntries(others) };
   }
 
@@ -94,7 +88,7 @@ export class Fields {
     this.clear();
     const left = [];
     error.messages.forEach((message, index) => {
-      const field = this.all.find(({ key }) => key === error.keys?.[index]);
+      const field = this.#of(error.keys?.[index]);
       if (field) field.setError(message);
       else left.push(message);
     });
@@ -127,6 +121,7 @@ export class Field {
   isOptional;
   isLong;
   #isKept;
+  #initial;
   #error;
   #descriptions = [];
 
@@ -139,6 +134,7 @@ export class Field {
     this.isLong = input === "long";
     this.#isKept = input === "choice" && !isOwn;
     this.box = box;
+    this.#initial = this.value;
     this.#error = element("p", { class: "error", id: `${id}-error` });
     box.id = id;
     const label = element("label", { for: id, class: labels }, title);
@@ -154,6 +150,10 @@ export class Field {
 
   get value() {
     return this.box.validity.badInput ? NOT_UNDERSTOOD : this.box.value;
+  }
+
+  get isChanged() {
+    return this.value !== this.#initial;
   }
 
   get isTyped() {
