@@ -7,7 +7,7 @@ import { Editing } from "./editing.js";
 import { button, buttons, byId, element, show, shownName, spokenName } from "./elements.js";
 import { focusRobot, reopen, showSaved } from "./list.js";
 import { MANY, MEMBERS, TITLE, onDefined } from "./robot.js";
-import { addressOf, editor, mark, valueOf } from "./row.js";
+import { addressOf, editor, valueOf } from "./row.js";
 
 /** The id of the robot that is shown, if any, and the robot as soon as it was read. */
 let shownId;
@@ -82,36 +82,31 @@ const load = action({
 });
 
 function showMissing({ messages }) {
-  const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, messages.join(" "));
-  byId("robot").replaceChildren(heading, buttons(back()));
-  heading.focus();
+  showPage(messages.join(" "), [], []);
 }
 
-function back() {
-  return button(`All ${MANY}`, leave);
+/** Shows a page with a heading, parts, and buttons before the one that leaves it. */
+function showPage(title, parts, actions) {
+  const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, title);
+  byId("robot").replaceChildren(heading, ...parts, buttons(...actions, button(`All ${MANY}`, leave)));
+  heading.focus();
 }
 
 function showRobot(robot) {
   shown = robot;
   editing = undefined;
   document.title = `${robot.name} · ${TITLE}`;
-  const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, shownName(robot.name));
+  const valueIn = (member) =>
+    robot[member.key] === "" ? element("span", { class: "hint" }, "–") : valueOf(member, robot[member.key]);
   const rows = MEMBERS.filter(({ key }) => key !== "name").flatMap((member) => [
     element("dt", {}, member.title),
-    element("dd", { "data-member": member.key }, valueIn(robot, member)),
+    element("dd", { "data-member": member.key }, valueIn(member)),
   ]);
-  const ending = buttons(button("Edit", edit, { class: "main" }), back());
   const id = [element("dt", {}, "Id"), element("dd", {}, robot.id)];
-  byId("robot").replaceChildren(heading, element("dl", {}, ...id, ...rows), ending);
+  const actions = [button("Edit", edit, { class: "main" })];
+  showPage(shownName(robot.name), [element("dl", {}, ...id, ...rows)], actions);
   if (editedId === robot.id) edit();
-  else heading.focus();
   editedId = undefined;
-}
-
-function valueIn(robot, { key, input, choices, isOwn }) {
-  const value = robot[key];
-  if (value === "") return element("span", { class: "hint" }, "–");
-  return input === "choice" && !isOwn ? mark(value, choices) : valueOf(input, value);
 }
 
 function edit() {

@@ -4,7 +4,7 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { add, get, replace } from "./api.js";
-import { Conflict } from "./conflict.js";
+import { conflict } from "./conflict.js";
 import { hasFocus, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { ONE, isSame, stored } from "./robot.js";
@@ -100,11 +100,11 @@ export class Editing {
     const other = await get(this.robot.id);
     this.robot = other;
     this.#fields.renew(other);
-    // The same values: the answer to the own change may have been lost.
+    // The same values: the response to the own change may have been lost.
     if (isSame(other, stored(draft))) return this.#end(other);
     this.#fields.clear();
     this.#conflict?.element.remove();
-    this.#conflict = new Conflict(draft, other, {
+    this.#conflict = conflict(draft, other, {
       keep: () => this.#save(),
       take: () => this.#cancel(),
     });

@@ -54,6 +54,11 @@ function filled(made, attributes, children) {
   return made;
 }
 
+/** A text for screen readers. */
+export function unseen(text) {
+  return element("span", { class: "unseen" }, text);
+}
+
 /** An element that shows a name exactly: in its own direction, with all spaces and line breaks. */
 export function shownName(name) {
   const isBlank = !/[^\s\p{C}]/u.test(name);

@@ -201,12 +201,12 @@ function endEditing(editing, robot) {
 export function showSaved(robot) {
   const old = pages.row(robot.id);
   if (!old || edited.has(robot.id)) return;
-  const { action } = old.contains(document.activeElement) ? document.activeElement.dataset : {};
+  const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
   const row = shownRow(robot, actions);
   pages.change(robot, row);
   old.replaceWith(row);
   row.classList.add("fresh");
-  if (action) buttonOf(row, action).focus();
+  if (focused) buttonOf(row, focused).focus();
   update("changed");
 }
 
@@ -284,11 +284,11 @@ function showRestored(robot) {
 
 /** Moves the focus from robot to robot by the arrow keys. */
 function moveFocus(event) {
-  const action = event.target.dataset.action;
+  const kind = event.target.dataset.action;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!action || !step) return;
-  const buttons = [...byId("table").querySelectorAll(`[data-action="${action}"]`)];
-  const target = buttons[buttons.indexOf(event.target) + step];
+  if (!kind || !step) return;
+  const same = [...byId("table").querySelectorAll(`[data-action="${kind}"]`)];
+  const target = same[same.indexOf(event.target) + step];
   if (!target) return;
   event.preventDefault();
   target.focus();

@@ -22,7 +22,8 @@ const CELLS = {
   digits: (kind, value) => cell(value.length > 9 ? `${kind} long` : kind, value),
 };
 
-function cellOf({ key, title, input, choices, isOwn }, robot) {
+function cellOf(member, robot) {
+  const { key, input, choices, isOwn } = member;
   if (!isOwn) {
     const shown = CELLS[input](`of-${key}`, robot[key], choices);
     // With own members, a robot has a page of its own.
@@ -31,8 +32,8 @@ function cellOf({ key, title, input, choices, isOwn }, robot) {
     if (link) shown.append(link);
     return shown;
   }
-  const shown = cell(`of-own is-${input}`, valueOf(input, robot[key]));
-  shown.dataset.title = title;
+  const shown = cell(`of-own is-${input}`, valueOf(member, robot[key]));
+  shown.dataset.title = member.title;
   return shown;
 }
 
@@ -41,8 +42,9 @@ export function addressOf({ id }) {
   return `#/robots/${id}`;
 }
 
-/** An own value as an element: an address of the web is a link. */
-export function valueOf(input, value) {
+/** A value as an element: a built-in choice has its color, and an address of the web is a link. */
+export function valueOf({ input, choices, isOwn }, value) {
+  if (input === "choice" && !isOwn) return mark(value, choices);
   const words = element("bdi", { class: "value", dir: "auto" }, inWords(input, value));
   const isLink = input === "uri" && /^https?:/i.test(value) && URL.canParse(value);
   return isLink ? element("a", { href: value, rel: "noreferrer", target: "_blank" }, words) : words;

@@ -2,7 +2,7 @@
 // while typing.
 
 import { changeView } from "./address.js";
-import { byId, element, onSubmit, show } from "./elements.js";
+import { byId, element, onSubmit, show, unseen } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { CHOICES, MEMBERS, OWN, SEARCHED, onDefined } from "./robot.js";
 import { mark } from "./row.js";
@@ -96,7 +96,6 @@ function range({ key, title, input, isOwn, minimum, from, to }) {
       autocomplete: "off",
       "aria-describedby": "filter-error",
     });
-  const unseen = (text) => element("span", { class: "unseen" }, text);
   return element(
     "fieldset",
     { class: "range" },

@@ -1,7 +1,7 @@
 // The headings of the list, by which it is sorted.
 
 import { shownColumns } from "./columns.js";
-import { button, byId, element } from "./elements.js";
+import { button, byId, element, unseen } from "./elements.js";
 import { SORT_KEYS, member } from "./robot.js";
 import { allBox } from "./selection.js";
 import { EVERYTHING } from "./view.js";
@@ -12,7 +12,6 @@ let current = EVERYTHING.sort;
 /** The row of headings. `choose` is called with the order that a click asks for. */
 export function headings(choose) {
   const columns = [{ key: "id", title: "Id" }, ...shownColumns()];
-  const actions = element("span", { class: "unseen" }, "Actions");
   return element(
     "tr",
     { role: "row", "aria-rowindex": "1" },
@@ -21,7 +20,7 @@ export function headings(choose) {
       const kind = isOwn ? `of-own is-${input}` : `of-${key}`;
       return SORT_KEYS.includes(key) ? sortable(key, kind, title, choose) : heading(kind, {}, title);
     }),
-    heading("of-actions", {}, actions),
+    heading("of-actions", {}, unseen("Actions")),
   );
 }
 
