@@ -1,21 +1,24 @@
 // Client of the service's API.
 
-import { read, written } from "./json.js";
-import { bodyOf, define, definition, hasUnknown, robotOf } from "./robot.js";
-import { kept } from "./token.js";
+import { bodyOf, define, definition, hasUnknown, read, robotOf, written } from "./robot.js";
+import { token } from "./token.js";
 import { filterOf } from "./view.js";
 
-/** An error answer of the service, with its messages, and the keys of the members that they are about. */
-export class ApiError extends Error {
-  constructor(answer, value) {
-    const unknown = { 200: FOREIGN, 413: TOO_LARGE }[answer.status] ?? `The server answered ${answer.status}.`;
+/** An error response of the service, with its messages, and the keys of the members that they are about. */
+class ApiError extends Error {
+  constructor(response, value) {
+    const { status, headers } = response;
+    const unknown = { 200: FOREIGN, 413: TOO_LARGE }[status] ?? `The server answered ${status}.`;
     const errors = Array.isArray(value?.errors) ? value.errors : [{ message: unknown }];
     super(errors.map(({ message }) => message).join(" "));
-    this.status = answer.status;
+    this.status = status;
+    this.data = value?.data;
     this.messages = errors.map(({ message }) => message);
     this.keys = errors.map(({ field }) => field);
-    this.needsToken = answer.headers.get("www-authenticate") !== null;
-    this.isTransient = isTransient(answer);
+    this.needsToken = headers.get("www-authenticate") !== null;
+    this.isTransient = isTransient(response);
+    // What was done: nothing, or `data`.
+    this.isKnown = Boolean(value?.data || (status >= 400 && status < 500) || (status === 503 && value?.errors));
   }
 }
 
@@ -25,8 +28,8 @@ const TOO_LARGE =
   "in nginx with client_max_body_size; or send less at a time.";
 const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. Reload the page.";
 
-/** No answer: it is unknown whether a change was made. */
-export class NoAnswer extends Error {
+/** No response: it is unknown whether a change was made. */
+export class NoResponse extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
 }
@@ -35,7 +38,7 @@ export class NoAnswer extends Error {
     server must be restarted. */
 const RETRY_OF_OPERATORS = 60;
 
-/** Whether this is the answer of a proxy without its server, or of a server without its database. */
+/** Whether this is the response of a proxy without its server, or of a server without its database. */
 function isTransient({ status, headers }) {
   const retry = Number(headers.get("retry-after") ?? 1);
   return [502, 503, 504].includes(status) && !(retry >= RETRY_OF_OPERATORS);
@@ -58,16 +61,11 @@ export const START = { cursor: "", robot: undefined };
     there is one. */
 export async function find(view, start, limit, signal) {
   // With a sort, the link to the next page has a cursor.
-  const parameters = new URLSearchParams([
-    ["sort", view.sort],
-    ["limit", limit],
-    ...filterOf(view),
-  ]);
-  if (start.cursor !== "") parameters.set("cursor", start.cursor);
-  const { value, headers } = await send("GET", `${ROBOTS}?${parameters}`, { signal });
+  const from = start.cursor === "" ? [] : [["cursor", start.cursor]];
+  const parameters = [["sort", view.sort], ["limit", limit], ...filterOf(view), ...from];
+  const { robots, headers } = await list(parameters, signal);
   const [, next] = /<([^>]*)>; *rel="?next/.exec(headers.get("link") ?? "") ?? [];
   const cursor = next && new URL(next, location.href).searchParams.get("cursor");
-  const robots = await robotsOf(value, signal);
   return { robots, end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
 }
 
@@ -82,9 +80,15 @@ export async function summary(view, signal) {
   return { count: Number(value.count), groups };
 }
 
+/** A list of the service: its robots and its headers. */
+async function list(parameters, signal) {
+  const { value, headers } = await send("GET", `${ROBOTS}?${new URLSearchParams(parameters)}`, { signal });
+  return { robots: await robotsOf(value, signal), headers };
+}
+
 /** The robots with exactly this name. */
-export function namesakes(name) {
-  return foundBy([["name", name]]);
+export async function namesakes(name) {
+  return (await list([["limit", LIMIT], ["name", name]])).robots;
 }
 
 /** The number of ids in an address, so that the address is shorter than proxies permit (8 KB in nginx). */
@@ -93,13 +97,9 @@ const IDS = 200;
 /** Those of some robots that there still are, as they are stored now. */
 export async function current(robots) {
   const starts = Array.from({ length: Math.ceil(robots.length / IDS) }, (_, index) => index * IDS);
-  const parts = starts.map((start) => foundBy(robots.slice(start, start + IDS).map(({ id }) => ["id", id])));
-  return (await Promise.all(parts)).flat();
-}
-
-async function foundBy(conditions) {
-  const parameters = new URLSearchParams([["limit", LIMIT], ...conditions]);
-  return robotsOf((await send("GET", `${ROBOTS}?${parameters}`)).value);
+  const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
+  const parts = await Promise.all(starts.map((start) => list([["limit", LIMIT], ...idsFrom(start)])));
+  return parts.flatMap((part) => part.robots);
 }
 
 /** The robot with this id. Without one, the status of the error is 404. */
@@ -176,9 +176,23 @@ export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
 }
 
+/** The response with a file, whose bytes are received later. */
+export async function exportFrom(address) {
+  const response = await orNoResponse(fetch(address, { headers: commonHeaders(), cache: "no-store" }));
+  if (!response.ok) throw new ApiError(response, parsed(await orNoResponse(response.text())));
+  return response;
+}
+
+/** What the service sends, or NoResponse. */
+export function orNoResponse(promise) {
+  return promise.catch(() => {
+    throw new NoResponse();
+  });
+}
+
 /** The headers of every request. */
-export function commonHeaders() {
-  return kept() ? { Authorization: `Bearer ${kept()}` } : {};
+function commonHeaders() {
+  return token() ? { Authorization: `Bearer ${token()}` } : {};
 }
 
 async function send(method, path, { body, type = "application/json", revision, signal } = {}) {
@@ -187,40 +201,35 @@ async function send(method, path, { body, type = "application/json", revision, s
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   const timeout = AbortSignal.timeout(TIMEOUT);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  let answer, text;
+  let response, text;
   try {
-    answer = await fetch(path, { method, headers, body, signal: either, cache: "no-store" });
-    text = await answer.text();
+    response = await fetch(path, { method, headers, body, signal: either, cache: "no-store" });
+    text = await response.text();
   } catch {
     // A request that the page itself has aborted is no failure.
     signal?.throwIfAborted();
-    throw new NoAnswer();
+    throw new NoResponse();
   }
   const value = parsed(text);
-  if (answer.status === 204 || (answer.ok && value !== undefined)) return { value, headers: answer.headers };
-  throw new ApiError(answer, value);
+  if (response.status === 204 || (response.ok && value !== undefined)) return { value, headers: response.headers };
+  throw new ApiError(response, value);
 }
 
-/** Sends a file to be imported, or planned. `progress` is called with the part that was sent, from 0 to 1. Returns whether
-    the service has accepted it, the plan or what was done (`data`), and `messages`. Fails if what it has
-    done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
+/** Sends a file to be imported, or planned, and returns what was done, or the plan. `progress` is called with the part
+    that was sent, from 0 to 1. `XMLHttpRequest`, because `fetch` shows no progress. */
 export function upload(file, parameters, { signal, progress, isPlan } = {}) {
   const request = new XMLHttpRequest();
   request.open("POST", `${ROBOTS}/import${isPlan ? "/propose" : ""}?${new URLSearchParams(parameters)}`);
   for (const [name, value] of Object.entries(commonHeaders())) request.setRequestHeader(name, value);
   return new Promise((resolve, reject) => {
     request.upload.onprogress = ({ loaded, total }) => progress?.(total > 0 ? loaded / total : 1);
-    request.onerror = () => reject(new NoAnswer());
+    request.onerror = () => reject(new NoResponse());
     request.onabort = () => reject(signal.reason);
     request.onload = () => {
       const { status } = request;
       const value = parsed(request.responseText);
-      const isDone = status === 200 && (value?.plan ?? value?.added) !== undefined;
-      if (isDone) return resolve({ isDone, data: value, messages: value.messages ?? [] });
-      const error = new ApiError({ status, headers: { get: (name) => request.getResponseHeader(name) } }, value);
-      const isKnown = value?.data || (status >= 400 && status < 500) || (status === 503 && value?.errors);
-      if (error.needsToken || !isKnown) reject(error);
-      else resolve({ isDone, data: value?.data, messages: error.messages });
+      if (status === 200 && (value?.plan ?? value?.added) !== undefined) resolve(value);
+      else reject(new ApiError({ status, headers: { get: (name) => request.getResponseHeader(name) } }, value));
     };
     signal?.addEventListener("abort", () => request.abort());
     request.send(file);
@@ -229,8 +238,8 @@ export function upload(file, parameters, { signal, progress, isPlan } = {}) {
 
 const revisionIn = (headers) => /\d+/.exec(headers.get("etag") ?? "")?.[0];
 
-/** The value of an answer, or undefined if it is no JSON. */
-export function parsed(text) {
+/** The value of a response, or undefined if it is no JSON. */
+function parsed(text) {
   try {
     return read(text);
   } catch {

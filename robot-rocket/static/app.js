@@ -17,7 +17,7 @@ import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
 import { fillSearch, startSearch } from "./search.js";
 import { showStart, startStart } from "./start.js";
-import { kept, startToken } from "./token.js";
+import { startToken, token } from "./token.js";
 
 const SHORTCUTS_KEY = "robots-shortcuts";
 
@@ -64,8 +64,8 @@ function startHelp() {
 
 /** Reads the definition if only clients with a token may know it. */
 async function learn() {
-  // Without an answer, the list shows the error.
-  if (definition.revision === null && kept()) await refreshDefinition().catch(() => {});
+  // Without a response, the list shows the error.
+  if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
 }
 
 // The list is loaded from its start, so that an old scroll position is wrong.

@@ -142,27 +142,27 @@ function fillList() {
   byId("fields-list").replaceChildren(...MEMBERS.map(item));
 }
 
-function item(one) {
-  if (edited?.key === one.key) return element("li", {}, edited.form);
-  const quiet = (title, onclick) => button(title, onclick, { class: "quiet", "aria-label": `${title} ${one.title}` });
-  const flags = KEYWORDS.filter(({ keyword, word }) => word && valueOf(one, keyword)).map(({ word }) => word);
-  const words = [KINDS[one.input].title.toLowerCase(), ...flags].join(", ");
-  const actions = [quiet("Edit", () => edit(one))];
-  if (one.isOwn && one !== OWN[0]) actions.push(quiet("Move up", () => moveUp(one)));
-  if (one.key !== "name") actions.push(quiet("Remove", () => removeField(one)));
+function item(field) {
+  if (edited?.key === field.key) return element("li", {}, edited.form);
+  const quiet = (title, onclick) => button(title, onclick, { class: "quiet", "aria-label": `${title} ${field.title}` });
+  const flags = KEYWORDS.filter(({ keyword, word }) => word && valueOf(field, keyword)).map(({ word }) => word);
+  const words = [KINDS[field.input].title.toLowerCase(), ...flags].join(", ");
+  const actions = [quiet("Edit", () => edit(field))];
+  if (field.isOwn && field !== OWN[0]) actions.push(quiet("Move up", () => moveUp(field)));
+  if (field.key !== "name") actions.push(quiet("Remove", () => removeField(field)));
   return element(
     "li",
-    { "data-member": one.key },
-    element("b", {}, one.title),
-    element("code", {}, one.key),
+    { "data-member": field.key },
+    element("b", {}, field.title),
+    element("code", {}, field.key),
     element("span", { class: "hint" }, words),
     element("span", { class: "of-actions" }, ...actions),
   );
 }
 
 /** The value of a keyword of a field; undefined if there is none. */
-function valueOf(one, keyword) {
-  return keyword === "required" ? one?.isRequired : definition.document.properties[one?.key]?.[keyword];
+function valueOf(field, keyword) {
+  return keyword === "required" ? field?.isRequired : definition.document.properties[field?.key]?.[keyword];
 }
 
 async function removeField({ key, title, isOwn }) {
@@ -189,21 +189,21 @@ function focusField(key) {
   byId("fields-list").querySelector(`[data-member=${key}] button`)?.focus();
 }
 
-function edit(one) {
-  const form = formOf(one);
+function edit(field) {
+  const form = formOf(field);
   const close = () => {
     edited = undefined;
     fillList();
-    focusField(one.key);
+    focusField(field.key);
   };
-  const attributes = { class: "field-form", novalidate: true, "aria-label": `Field ${one.title}` };
+  const attributes = { class: "field-form", novalidate: true, "aria-label": `Field ${field.title}` };
   const shown = element("form", attributes, ...form.elements, formEnd("Save", button("Cancel", close)));
   onSubmit(shown, async () => {
-    const store = (document) => form.store(document, one.key);
+    const store = (document) => form.store(document, field.key);
     if (await change(`Saved the field ${form.title}.`, store)) close();
   });
   onEscape(shown, close);
-  edited = { key: one.key, form: shown };
+  edited = { key: field.key, form: shown };
   fillList();
   shown.querySelector("input").focus();
 }
@@ -223,25 +223,25 @@ async function addField() {
 }
 
 /** The inputs of a field that is edited, or of a new one, and what is typed into them. */
-function formOf(one) {
-  const isOwn = one?.isOwn !== false;
+function formOf(field) {
+  const isOwn = field?.isOwn !== false;
   const title = textBox({});
-  title.value = one?.title ?? "";
+  title.value = field?.title ?? "";
   const key = textBox({ spellcheck: "false", autocapitalize: "none" });
   const options = Object.entries(KINDS).map(([value, kind]) => element("option", { value }, kind.title));
   const type = element("select", {}, ...options);
-  type.value = one?.input ?? "text";
-  const isSameType = () => !isOwn || type.value === one?.input;
-  const keywordsOf = () => (isSameType() ? definition.document.properties[one.key] : KINDS[type.value].keywords);
-  const inputs = KEYWORDS.map((each) => inputOf(each, one));
+  type.value = field?.input ?? "text";
+  const isSameType = () => !isOwn || type.value === field?.input;
+  const keywordsOf = () => (isSameType() ? definition.document.properties[field.key] : KINDS[type.value].keywords);
+  const inputs = KEYWORDS.map((each) => inputOf(each, field));
 
   /** Shows what fits the kind of the field. */
   const fit = () => {
-    const kind = { input: isOwn ? type.value : one.input, isOwn, isName: one?.key === "name" };
+    const kind = { input: isOwn ? type.value : field.input, isOwn, isName: field?.key === "name" };
     for (const input of inputs) input.fit(kind, keywordsOf());
   };
   let isOwnKey = false;
-  title.addEventListener("input", () => one || isOwnKey || (key.value = keyOf(title.value)));
+  title.addEventListener("input", () => field || isOwnKey || (key.value = keyOf(title.value)));
   key.addEventListener("input", () => (isOwnKey = key.value !== ""));
   type.addEventListener("change", fit);
   fit();
@@ -249,7 +249,7 @@ function formOf(one) {
   return {
     elements: [
       labelled("Label", title),
-      ...(one ? [] : [labelled("Name in files and in the API", key)]),
+      ...(field ? [] : [labelled("Name in files and in the API", key)]),
       ...(isOwn ? [labelled("Type", type)] : []),
       ...others,
       element("div", { class: "checks" }, ...checks),
@@ -265,7 +265,7 @@ function formOf(one) {
       const isSame = isSameType();
       const { description } = definition.document.properties[name] ?? {};
       const property = { ...keywordsOf(), ...(description && { description }) };
-      if (!isSame || title.value !== one.title) property.title = title.value.trim();
+      if (!isSame || title.value !== field.title) property.title = title.value.trim();
       if (property.title === "") delete property.title;
       document.properties[name] = property;
       for (const { keyword, value } of inputs.filter(({ isChanged }) => !isSame || isChanged)) {
@@ -281,12 +281,12 @@ function formOf(one) {
 }
 
 /** The input of a keyword. */
-function inputOf({ keyword, label, fits, word }, one) {
+function inputOf({ keyword, label, fits, word }, field) {
   const isCheck = word !== undefined;
   const isLines = keyword === "enum";
   let box = isLines ? element("textarea", { rows: 4, spellcheck: "false" }) : textBox({ spellcheck: "false" });
-  if (isCheck) box = element("input", { type: "checkbox", checked: valueOf(one, keyword) === true });
-  if (isLines) box.value = one?.choices.join("\n") ?? "";
+  if (isCheck) box = element("input", { type: "checkbox", checked: valueOf(field, keyword) === true });
+  if (isLines) box.value = field?.choices.join("\n") ?? "";
   const shown = isCheck ? element("label", { class: "choice" }, box, label) : labelled(label, box);
   const typed = () => (isCheck ? box.checked : box.value);
   let before = typed();

@@ -130,9 +130,9 @@ function schemas() {
 }
 
 try {
-  const answer = await fetch("openapi.json", { headers: { Accept: "application/json" } });
-  if (!answer.ok) throw new Error(`The server answered ${answer.status}.`);
-  api = await answer.json();
+  const response = await fetch("openapi.json", { headers: { Accept: "application/json" } });
+  if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+  api = await response.json();
   about();
   operations();
   schemas();

@@ -2,10 +2,10 @@
 
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
-import { ApiError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
+import { NoResponse, ROBOTS, exportFrom, orNoResponse } from "./api.js";
 import { byId, element } from "./elements.js";
 import { closeMenu, startMenu } from "./panels.js";
-import { kept } from "./token.js";
+import { token } from "./token.js";
 import { filterOf } from "./view.js";
 
 /** The formats of the service: a title, the name of the file and the parameters. */
@@ -51,7 +51,7 @@ export function showExport(view) {
 function start(event, name) {
   const address = event.currentTarget.getAttribute("href");
   closeMenu("export");
-  if (!kept()) return;
+  if (!token()) return;
   event.preventDefault();
   receive(address, name);
 }
@@ -78,28 +78,20 @@ function showState(text) {
 async function download(address, name, progress) {
   const file = await chosenFile(name);
   if (file === null) return false;
-  const answer = await answered(fetch(address, { headers: commonHeaders(), cache: "no-store" }));
-  if (!answer.ok) throw new ApiError(answer, parsed(await answered(answer.text())));
-  const bytes = received(answer.body, progress);
+  const { body } = await exportFrom(address);
+  const bytes = received(body, progress);
   if (file) await written(bytes, file);
-  else save(await answered(new Response(bytes).blob()), name);
+  else save(await orNoResponse(new Response(bytes).blob()), name);
   return true;
 }
 
-/** What the service answers, or NoAnswer. */
-function answered(promise) {
-  return promise.catch(() => {
-    throw new NoAnswer();
-  });
-}
-
-/** The bytes of an answer. `progress` is called with their number so far. An error while they are received is NoAnswer. */
+/** The bytes of a response. `progress` is called with their number so far. An error while they are received is NoResponse. */
 function received(body, progress) {
   const reader = body.getReader();
   let count = 0;
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await answered(reader.read());
+      const { done, value } = await orNoResponse(reader.read());
       if (done) return controller.close();
       progress((count += value.length));
       controller.enqueue(value);
@@ -113,7 +105,7 @@ async function written(bytes, file) {
   try {
     await bytes.pipeTo(await file.createWritable());
   } catch (error) {
-    if (error instanceof NoAnswer) throw error;
+    if (error instanceof NoResponse) throw error;
     if (!bytes.locked) await bytes.cancel(error);
     throw new FileError(error);
   }

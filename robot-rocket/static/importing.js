@@ -110,8 +110,8 @@ function changed() {
 }
 
 async function ask() {
-  const answer = await send(true, ask, (messages) => showPlan({}, messages));
-  if (answer) showPlan(answer.data ?? {}, answer.messages);
+  const planned = await send(true, ask, ({ data = {}, messages }) => showPlan(data, messages));
+  if (planned) showPlan(planned, planned.messages);
 }
 
 /** Executes the plan. */
@@ -119,8 +119,9 @@ async function start() {
   if (isStoring) return;
   if (!chosenFile()[0]) return byId("file").focus();
   if (!plan.records) return ask();
-  const answer = isAccepted() && (await send(false, start, showInterrupted));
-  if (answer) showOutcome(answer);
+  const failed = (error, isSent) => (error.isKnown ? showOutcome(error, false) : showInterrupted(error, isSent));
+  const done = isAccepted() && (await send(false, start, failed));
+  if (done) showOutcome({ data: done, messages: done.messages ?? [] }, true);
 }
 
 /** Sends the file, and returns the response; undefined if there is none, or another request was sent. */
@@ -144,8 +145,8 @@ async function send(isPlan, again, failed) {
   try {
     return await upload(file, parameters, { signal: own.signal, progress, isPlan });
   } catch (error) {
-    const messages = error.messages ?? ["You have stopped it."];
-    if (calls === own) handleError(error, { again, failed: () => failed(messages, part === 1) });
+    error.messages ??= ["You have stopped it."];
+    if (calls === own) handleError(error, { again, failed: () => failed(error, part === 1) });
   } finally {
     if (calls === own) {
       [calls, isStoring] = [undefined, false];
@@ -160,7 +161,7 @@ function showRunning(isRunning) {
   if (isRunning) show(byId("import-result"), false);
 }
 
-function showOutcome({ isDone, data, messages }) {
+function showOutcome({ data, messages }, isDone) {
   if (data?.plan) return showPlan(data, data.records ? ["The catalogue has changed: look at the new plan."] : messages);
   const title = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}` : "Nothing was imported.";
   // The plan has the advice for programs.
@@ -170,7 +171,7 @@ function showOutcome({ isDone, data, messages }) {
 }
 
 /** If the whole file was sent, it is unknown how much was stored. */
-function showInterrupted(messages, isSent) {
+function showInterrupted({ messages }, isSent) {
   if (!isSent) return showResult("Nothing was imported.", messages);
   showResult("The import ended early.", [...messages, REST]);
   finish();

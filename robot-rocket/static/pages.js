@@ -106,7 +106,7 @@ export class Pages {
     });
   }
 
-  /** Repeats the request that is under way, if any: its answer may be older than a change that the
+  /** Repeats the request that is under way, if any: its response may be older than a change that the
       user has made. */
   refresh() {
     if (!this.#isBusy) return;

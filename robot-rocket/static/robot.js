@@ -1,7 +1,6 @@
 // The members of a robot, as the definition of the catalogue has them. All values are text.
 
 import { DOCUMENT, REVISION } from "./definition.js";
-import { read } from "./json.js";
 import { KINDS, kindOf } from "./kinds.js";
 
 /** The members that every catalogue has. */
@@ -112,6 +111,18 @@ export function stored(draft) {
 /** A robot as the service sends it, with all values as text. */
 export function robotOf({ id, revision, ...values }) {
   return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision };
+}
+
+/** Parses JSON with each number as text, because numbers have up to 19 digits, more than a JavaScript number can hold. */
+export function read(text) {
+  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+  return JSON.parse(text.replace(token, (found) => (found[0] === '"' ? found : `"${found}"`)));
+}
+
+/** Writes a definition that was read, with its numbers as numbers. */
+export function written(document) {
+  const limits = /"(minimum|maximum|maxLength)":"(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)"/g;
+  return JSON.stringify(document).replace(limits, '"$1":$2');
 }
 
 /** Whether robots have members that the page does not know, because the definition has changed. */

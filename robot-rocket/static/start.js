@@ -68,16 +68,13 @@ const fill = action({
   async perform() {
     const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
     errorText.textContent = "";
-    const { isDone, messages } = await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
-    if (!isDone) return showError({ messages });
+    await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
     await reopen();
     byId("robots").focus();
     announce(`Added ${SAMPLES.length} sample robots.`);
   },
-  failed: showError,
+  failed({ messages }) {
+    errorText.textContent = messages.join(" ");
+  },
   back: () => fill(),
 });
-
-function showError({ messages }) {
-  errorText.textContent = messages.join(" ");
-}

@@ -4,7 +4,7 @@ import { byId, inStorage, onEscape, onSubmit, show } from "./elements.js";
 
 const KEY = "robots-token";
 
-let token = inStorage(() => sessionStorage.getItem(KEY)) ?? "";
+let stored = inStorage(() => sessionStorage.getItem(KEY)) ?? "";
 
 /** The actions to retry with the token. */
 let again = new Set();
@@ -12,12 +12,13 @@ let again = new Set();
 /** The element that had the focus before. */
 let origin;
 
-export function kept() {
-  return token;
+/** The token; empty if there is none. */
+export function token() {
+  return stored;
 }
 
 function keep(text) {
-  token = text;
+  stored = text;
   inStorage(() => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)));
   show(byId("token-open"), text !== "");
 }
@@ -27,8 +28,8 @@ export function requestToken(error, retry) {
   again.add(retry);
   // The service's own message about a missing token is for programmers.
   const missing = "This requires a token. Ask the operator of the catalogue for one.";
-  open(token ? error.messages.join(" ") : missing);
-  if (token) showError("The service rejects the token that you entered.");
+  open(stored ? error.messages.join(" ") : missing);
+  if (stored) showError("The service rejects the token that you entered.");
 }
 
 function open(why) {
@@ -36,7 +37,7 @@ function open(why) {
   byId("token-why").textContent = why;
   showError("");
   show(byId("token"));
-  show(byId("token-forget"), token !== "");
+  show(byId("token-forget"), stored !== "");
   byId("token-text").focus();
 }
 
@@ -55,7 +56,7 @@ function showError(text) {
 /** Starts the token form. With another token, `prepare` is called first, and `changed` if no action is
     waiting for the token. */
 export function startToken(prepare, changed) {
-  show(byId("token-open"), token !== "");
+  show(byId("token-open"), stored !== "");
   byId("token-open").addEventListener("click", () => {
     again.clear();
     open("You have entered a token. Enter another one, or forget it.");
