@@ -6,8 +6,7 @@ import { filterOf } from "./view.js";
 
 /** An error response of the service, with its messages, and the keys of the members that they are about. */
 class ApiError extends Error {
-  constructor(response, value) {
-    const { status, headers } = response;
+  constructor({ status, headers }, value) {
     const unknown = { 200: FOREIGN, 413: TOO_LARGE }[status] ?? `The server answered ${status}.`;
     const errors = Array.isArray(value?.errors) ? value.errors : [{ message: unknown }];
     super(errors.map(({ message }) => message).join(" "));
@@ -16,7 +15,9 @@ class ApiError extends Error {
     this.messages = errors.map(({ message }) => message);
     this.keys = errors.map(({ field }) => field);
     this.needsToken = headers.get("www-authenticate") !== null;
-    this.isTransient = isTransient(response);
+    // The response of a proxy without its server, or of a server without its database.
+    const isOfOperators = Number(headers.get("retry-after") ?? 1) >= RETRY_OF_OPERATORS;
+    this.isTransient = [502, 503, 504].includes(status) && !isOfOperators;
     // What was done: nothing, or `data`.
     this.isKnown = Boolean(value?.data || (status >= 400 && status < 500) || (status === 503 && value?.errors));
   }
@@ -37,12 +38,6 @@ export class NoResponse extends Error {
 /** Seconds in `Retry-After` from which on an operator has to act first: the disk is full, or the
     server must be restarted. */
 const RETRY_OF_OPERATORS = 60;
-
-/** Whether this is the response of a proxy without its server, or of a server without its database. */
-function isTransient({ status, headers }) {
-  const retry = Number(headers.get("retry-after") ?? 1);
-  return [502, 503, 504].includes(status) && !(retry >= RETRY_OF_OPERATORS);
-}
 
 /** Milliseconds until a request times out, longer than any timeout of the service. */
 const TIMEOUT = 30_000;
@@ -111,10 +106,10 @@ const robotIn = async ({ value }) => (await robotsOf([value]))[0];
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
     read first. */
-async function robotsOf(read, signal) {
-  if (hasUnknown(read)) await refreshDefinition();
+async function robotsOf(found, signal) {
+  if (hasUnknown(found)) await refreshDefinition();
   signal?.throwIfAborted();
-  return read.map(robotOf);
+  return found.map(robotOf);
 }
 
 /** Reads the definition, and uses it. */
@@ -195,9 +190,9 @@ function commonHeaders() {
   return token() ? { Authorization: `Bearer ${token()}` } : {};
 }
 
-async function send(method, path, { body, type = "application/json", revision, signal } = {}) {
+async function send(method, path, { body, revision, signal } = {}) {
   const headers = commonHeaders();
-  if (body !== undefined) headers["Content-Type"] = type;
+  if (body !== undefined) headers["Content-Type"] = "application/json";
   if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   const timeout = AbortSignal.timeout(TIMEOUT);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
