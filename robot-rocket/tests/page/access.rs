@@ -51,6 +51,13 @@ fn actions_wait_for_a_token_that_permits_them() {
            choose robots.ndjson {"name":"C-3PO","type":"droid","year":1977} -> see #token: This requires a token
            focus Token -> type robots_writer<Enter> -> see #plan-counts: Would add 1 robot.
            import -> see #import-outcome: Added 1 robot. -> rows 2
+           run sessionStorage.clear() -> reload -> edit R2-D2 -> type R3-D3<Enter> -> see #token: This requires a token
+           focus Token -> type robots_writer<Enter> -> said Saved R3-D3.
+           run sessionStorage.clear() -> reload -> press Delete C-3PO -> see #token: This requires a token
+           focus Token -> type robots_writer<Enter> -> said Deleted C-3PO. -> names R3-D3
+           run sessionStorage.clear() -> reload -> rows 1
+           run $('thead .of-select input').click(); $('#erasing').requestSubmit() -> see #token: This requires a token
+           focus Token -> type robots_writer<Enter> -> said Deleted 1 robot. -> names
            choose more.ndjson {"name":"HAL","type":"virtual","year":1968,"voice":"calm"}
            see #plan: new: voice -> import -> see #token-why: This token does not permit to define"#,
     );
