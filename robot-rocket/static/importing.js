@@ -119,9 +119,8 @@ async function start() {
   if (isStoring) return;
   if (!chosenFile()[0]) return byId("file").focus();
   if (!plan.records) return ask();
-  const failed = (error, isSent) => (error.isKnown ? showOutcome(error, false) : showInterrupted(error, isSent));
-  const done = isAccepted() && (await send(false, start, failed));
-  if (done) showOutcome({ data: done, messages: done.messages ?? [] }, true);
+  const data = isAccepted() && (await send(false, start, showOutcome));
+  if (data) showOutcome({ data, messages: data.messages, isDone: true });
 }
 
 /** Sends the file, and returns the response; undefined if there is none, or another request was sent. */
@@ -161,30 +160,20 @@ function showRunning(isRunning) {
   if (isRunning) show(byId("import-result"), false);
 }
 
-function showOutcome({ data, messages }, isDone) {
+/** Shows what was done. If that is unknown, a part may be stored, unless not all of the file was sent. */
+async function showOutcome({ data, messages = [], isKnown, isDone }, isSent) {
   if (data?.plan) return showPlan(data, data.records ? ["The catalogue has changed: look at the new plan."] : messages);
-  const title = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}` : "Nothing was imported.";
+  const isStored = data || (!isKnown && isSent);
+  const counts = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}` : "The import ended early.";
   // The plan has the advice for programs.
   const shown = messages.filter((message) => !message.includes("the query"));
-  showResult(title, data && !isDone ? [...shown, REST] : shown, Number(data?.failed ?? 0));
-  if (data) finish();
-}
-
-/** If the whole file was sent, it is unknown how much was stored. */
-function showInterrupted({ messages }, isSent) {
-  if (!isSent) return showResult("Nothing was imported.", messages);
-  showResult("The import ended early.", [...messages, REST]);
-  finish();
-}
-
-function showResult(title, messages, failed) {
+  if (isStored && !isDone) shown.push(REST);
+  const title = isStored ? counts : "Nothing was imported.";
   const heading = element("h3", { id: "import-outcome" }, title);
-  byId("import-result").replaceChildren(heading, ...messageList(messages, failed));
+  byId("import-result").replaceChildren(heading, ...messageList(shown, Number(data?.failed ?? 0)));
   show(byId("import-result"));
-  announce([title, ...messages.slice(0, 1)].join(" "));
-}
-
-async function finish() {
+  announce([title, ...shown.slice(0, 1)].join(" "));
+  if (!isStored) return;
   forget();
   await refreshDefinition().catch(() => {});
   reopen();

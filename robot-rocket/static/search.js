@@ -24,7 +24,8 @@ export function startSearch() {
     onSubmit(byId(id), apply);
   }
   byId("clear").addEventListener("click", () => {
-    clearFilter();
+    fillSearch(EVERYTHING);
+    changeView(values());
     byId(ENDS[0]).focus();
   });
 }
@@ -41,13 +42,6 @@ function fill() {
   const label = SEARCHED.length > 1 ? "Search all words" : "Search the names";
   byId("query").labels[0].textContent = label;
   byId("query").placeholder = label;
-}
-
-/** Shows all robots, in the same order. */
-function clearFilter() {
-  clearTimeout(timer);
-  fillSearch(EVERYTHING);
-  changeView(values());
 }
 
 /** Shows only the robots of some years. */
