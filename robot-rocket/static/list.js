@@ -29,7 +29,8 @@ const erase = action({
   key: ({ id }) => id,
 });
 
-const actions = { edit, remove: erase };
+/** The buttons of each robot: their titles, and what they do with the robot and its row. */
+const actions = { edit: ["Edit", edit], delete: ["Delete", erase] };
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;

@@ -10,11 +10,6 @@ function cell(kind, ...children) {
   return element("td", { role: "cell", class: kind }, ...children);
 }
 
-function actionButton(action, title, name, listener) {
-  const attributes = { class: "quiet", "data-action": action, "aria-label": `${title} ${spokenName(name)}` };
-  return button(title, listener, attributes);
-}
-
 /** The cell of a built-in member, for each kind of input. */
 const CELLS = {
   text: (kind, value) => cell(kind, shownName(value)),
@@ -55,18 +50,19 @@ export function mark(value, choices) {
   return element("span", { class: `mark ${colorOf(choices, value)}` }, value);
 }
 
-/** The row of a robot, with the actions of its buttons. */
-export function shownRow(robot, { edit, remove }) {
+/** The row of a robot, with a button for each action: its title, and what it does with the robot and its row. */
+export function shownRow(robot, actions) {
   const row = element("tr", { role: "row" });
+  const actionButtons = Object.entries(actions).map(([action, [title, perform]]) => {
+    const label = `${title} ${spokenName(robot.name)}`;
+    const attributes = { class: "quiet", "data-action": action, "aria-label": label };
+    return button(title, () => perform(robot, row), attributes);
+  });
   row.append(
     cell("of-select", selectBox(robot)),
     cell(robot.id.length > 7 ? "of-id long" : "of-id", robot.id),
     ...shownColumns().map((column) => cellOf(column, robot)),
-    cell(
-      "of-actions",
-      actionButton("edit", "Edit", robot.name, () => edit(robot, row)),
-      actionButton("delete", "Delete", robot.name, () => remove(robot)),
-    ),
+    cell("of-actions", ...actionButtons),
   );
   return row;
 }
