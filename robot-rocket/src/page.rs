@@ -38,7 +38,7 @@ const FILES: &[(&str, &str)] = &files! {
     "/" => "index.html" "/docs" => "docs.html";
     "style.css" "controls.css" "docs.css" "favicon.svg"
     "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js"
-    "columns.js" "conflict.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js"
+    "columns.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js"
     "elements.js" "exporting.js" "fields.js" "importing.js" "kinds.js" "list.js"
     "overview.js" "pages.js" "panels.js" "robot.js" "row.js" "schema.js" "search.js" "selection.js"
     "sorting.js" "start.js" "token.js" "view.js"

@@ -4,11 +4,18 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { add, get, replace } from "./api.js";
-import { conflict } from "./conflict.js";
-import { hasFocus, spokenName } from "./elements.js";
+import { button, buttons, element, hasFocus, shownName, spokenName, unseen } from "./elements.js";
 import { Fields } from "./fields.js";
-import { ONE, isSame, stored } from "./robot.js";
+import { inWords } from "./kinds.js";
+import { MEMBERS, ONE, isSame, stored } from "./robot.js";
 import { editedRow } from "./row.js";
+
+/** What to do if another user has changed the robot. */
+const CONFLICT =
+  "Your version is not saved yet. Keep yours, take theirs, or edit on above and save.";
+
+/** The number of comparisons so far, for their ids. */
+let count = 0;
 
 export class Editing {
   row;
@@ -104,7 +111,7 @@ export class Editing {
     if (isSame(other, stored(draft))) return this.#end(other);
     this.#fields.clear();
     this.#conflict?.element.remove();
-    this.#conflict = conflict(draft, other, {
+    this.#conflict = comparison(draft, other, {
       keep: () => this.#save(),
       take: () => this.#cancel(),
     });
@@ -119,4 +126,32 @@ export class Editing {
     const message = `This ${ONE} was deleted meanwhile. Save adds it again, under a new id.`;
     this.#fields.showError({ messages: [message] });
   }
+}
+
+/** Shows `mine`, a draft, beside `other`, the stored robot: the element, and `update`, which shows what is typed now.
+    `keep` and `take` are called by the buttons. */
+function comparison(mine, other, { keep, take }) {
+  const id = `conflict-${++count}`;
+  const rows = element("tbody");
+  const update = (draft) => rows.replaceChildren(...MEMBERS.map((member) => rowOf(member, draft, other)));
+  update(mine);
+  const heads = [unseen("Member"), "Yours", "Theirs"].map((head) => element("th", { scope: "col" }, head));
+  const shown = element(
+    "div",
+    { class: "conflict", role: "group", tabindex: "-1", "aria-labelledby": id },
+    element("h3", { id }, `Another user has changed this ${ONE}`),
+    element("p", {}, CONFLICT),
+    element("table", {}, element("thead", {}, element("tr", {}, ...heads)), rows),
+    buttons(button("Keep mine", keep, { class: "main" }), button("Take theirs", take)),
+  );
+  return { element: shown, update };
+}
+
+/** The values of a member. Those that differ are marked, not only by color. */
+function rowOf({ key, title, input }, mine, other) {
+  const isEqual = mine[key] === other[key];
+  const cells = [mine, other].map((robot) => element("td", {}, shownName(inWords(input, robot[key]))));
+  const mark = isEqual ? [] : [unseen(" (differs)")];
+  const head = element("th", { scope: "row" }, title, ...mark);
+  return element("tr", { class: isEqual ? "" : "differs" }, head, ...cells);
 }
