@@ -52,9 +52,8 @@ fn records_with_ids_change_their_robots() {
             [("B", 2), ("a", 1), ("c", 3)],
         ),
         (
-            // The others see the names that robots have before the import. Names that earlier records have given up are
-            // free.
-            &[Way::Plain, Way::Stopping],
+            // Names that earlier records have given up are free.
+            all,
             "id,name,type,year\n1,z,droid,1\n2,a,droid,2\n3,b,droid,3\n",
             "2 replaced|3 replaced|4 replaced",
             [("a", 2), ("b", 3), ("z", 1)],

@@ -5,7 +5,10 @@ use std::fmt::Write;
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Field, MemoryCatalogue, Pages,
-    transfer::{Columns, DateOrder, Format, Plan, PlanOptions, Records, RobotWriter, import},
+    transfer::{
+        Columns, DateOrder, Format, ImportCounts, ImportOptions, OnConflict, Plan, PlanOptions,
+        Records, RobotWriter, import,
+    },
 };
 
 const DEFINES: PlanOptions = PlanOptions {
@@ -225,6 +228,63 @@ fn key_finds_the_robots_that_records_change() {
     );
     let without = plan("name,code\nA,1\nX,2\nC,3\n", |columns| columns);
     assert_eq!(without.key.as_ref().map(Field::name), Some("code"));
+}
+
+/// A robot or a record: its name, a code that may be missing, and a year.
+fn row() -> impl Strategy<Value = (&'static str, &'static str, i64)> {
+    (
+        select(&["a", "b", "c"][..]),
+        select(&["", "1", "2"][..]),
+        1..3_i64,
+    )
+}
+
+proptest! {
+    /// An import adds, changes, skips and rejects as many records as its plan has said.
+    #[test]
+    fn plan_counts_what_the_import_does(
+        has_unique_names: bool,
+        robots in vec(row(), 0..3),
+        records in vec(row(), 1..5),
+        on_conflict in select(&[OnConflict::Fail, OnConflict::Skip, OnConflict::Replace][..]),
+        key in select(&[None, Some("id"), Some("name"), Some("code")][..]),
+        [defines, adds_equal]: [bool; 2],
+    ) {
+        let catalogue = catalogue(&format!(
+            r#"{{"properties":{{"name":{{"unique":{has_unique_names}}},"code":{{"type":"string","unique":true}}}}}}"#
+        ));
+        for (name, code, year) in robots {
+            let mut draft = robot_core::Draft::new(name, "droid", year);
+            if !code.is_empty() {
+                draft.set("code", code);
+            }
+            let _ = catalogue.add(draft);
+        }
+        let mut file = "name,code,year,type,id\n".to_owned();
+        for (number, (name, code, year)) in (1..).zip(records) {
+            writeln!(file, "{name},{code},{year},droid,{number}").unwrap();
+        }
+        let options = PlanOptions { defines, adds_equal, on_conflict, ..DEFINES };
+        let columns = |columns: Columns| match key {
+            Some("id") => columns.matching("id"),
+            Some(key) => columns.matching(key).ignore("id"),
+            None => columns.ignore("id"),
+        };
+        // Replaced robots need a unique field.
+        let Ok(plan) = plan(&catalogue, Format::Csv, &file, columns, options) else {
+            return Ok(());
+        };
+        if let Some(redefinition) = plan.redefinition() {
+            catalogue.define(redefinition).unwrap();
+        }
+        let mut counts = ImportCounts::default();
+        let records = Records::new(file.as_bytes(), Format::Csv).with_columns(plan.columns.clone());
+        let options = ImportOptions { keeps_going: true, ..plan.options.clone() };
+        for outcome in import(&catalogue, records, options) {
+            counts.count(&outcome);
+        }
+        prop_assert_eq!(plan.counts, counts, "{}", file);
+    }
 }
 
 /// Values that are numbers, dates or texts, and some that only look so, separated by `|`.

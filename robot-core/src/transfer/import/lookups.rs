@@ -37,7 +37,7 @@ impl<C: Catalogue, I> Import<C, I> {
         let Some(last) = self.last else {
             return Ok(false);
         };
-        if self.options.adds_equal || self.stored.has_unique_names() {
+        if self.options.adds_equal || self.definition.has_unique_names() {
             return Ok(false);
         }
         let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
@@ -67,12 +67,16 @@ impl<C: Catalogue, I> Import<C, I> {
     }
 
     /// Remembers the unique values of a record, and those of its robot, which it may give up. Returns the hashes
-    /// of both. In a dry run, a robot gives up nothing.
+    /// of both. In a dry run, the values that it gives up are remembered as such.
     pub(super) fn insert_names(&mut self, wanted: &Wanted, present: Option<&Robot>) -> Vec<u64> {
-        let present = present.filter(|_| !self.options.is_dry_run);
         let mut hashes = Vec::new();
         for field in self.definition.unique() {
-            let old = present.and_then(|robot| robot.value_of(field));
+            let mut old = present.and_then(|robot| robot.value_of(field));
+            if self.options.is_dry_run
+                && let Some(old) = old.take().filter(|old| wanted.gives_up(field, old))
+            {
+                self.given_up.insert(&key(field, &old));
+            }
             for value in wanted.value(field).into_iter().chain(old) {
                 hashes.push(self.names.insert(&key(field, &value)).1);
             }
@@ -91,7 +95,8 @@ impl<C: Catalogue, I> Import<C, I> {
         }
         let value = |field: &Field| {
             let planned = self.definition.field(field.name())?;
-            value(field).filter(|_| planned.is_unique())
+            let is_given_up = |value: &Value<'_>| self.given_up.contains(&key(field, value));
+            value(field).filter(|value| planned.is_unique() && !is_given_up(value))
         };
         self.catalogue
             .taken(&self.stored, value, robot.map(Robot::id))

@@ -83,6 +83,7 @@ where
         bytes: 0,
         waiting: None,
         names: Names::default(),
+        given_up: Names::default(),
         dropped: 0,
         is_closed: false,
         is_unreadable: false,
@@ -127,6 +128,8 @@ pub struct Import<C, I> {
     waiting: Option<(Position, Wanted)>,
     /// The unique values in flight; in a dry run, all that would have been added. And the ids of records.
     names: Names,
+    /// In a dry run, the unique values that robots would have given up.
+    given_up: Names,
     /// The number of records that were read, but dropped after a failure.
     dropped: usize,
     /// Whether to read no more records.

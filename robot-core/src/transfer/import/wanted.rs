@@ -40,6 +40,16 @@ impl Wanted {
             Self::Nothing => None,
         }
     }
+
+    /// Whether a robot with this value of a field has another one, or none, after the change.
+    pub(super) fn gives_up(&self, field: &Field, old: &Value<'_>) -> bool {
+        match self {
+            Self::Change(_, values) if values.removed.iter().any(|removed| removed.is(field)) => {
+                true
+            }
+            _ => self.value(field).is_some_and(|value| value != *old),
+        }
+    }
 }
 
 /// How often records of a dry run have a value of a unique field, and robots have it.
