@@ -1,6 +1,6 @@
 //! CSV reader: a record is a row, and the first row is the header.
 
-use std::{borrow::Cow, io::Read, mem};
+use std::{borrow::Cow, io::Read};
 
 use csv_core::ReadRecordResult;
 
@@ -25,8 +25,8 @@ pub(super) struct CsvReader {
     rows: Option<u64>,
     /// The texts of the header, or `#3` for a third column without one; none before it is read.
     headings: Vec<String>,
-    /// Whether the first row is a record, which was not read yet.
-    is_first: bool,
+    /// The line of the first row, if it is a record that was not read yet.
+    first: Option<u64>,
     /// Whether the file begins with a byte order mark, as exports for spreadsheets do.
     has_mark: bool,
     /// The number of fields of the row that was read last, or why it has none.
@@ -66,7 +66,7 @@ impl CsvReader {
             reader: csv_core::Reader::new(),
             separator: SEPARATORS[0],
             headings: Vec::new(),
-            is_first: false,
+            first: None,
             has_mark: false,
             count: Ok(0),
             bytes: vec![0; RECORD_LIMIT],
@@ -84,7 +84,9 @@ impl CsvReader {
             let headings: Vec<_> = self.headings().collect();
             let found = columns.read_header(&headings);
             found.map_err(|message| input.malformed(line, message))?;
-            input.open(line);
+            if self.first.is_none() {
+                input.open(line);
+            }
         }
         Ok(())
     }
@@ -147,10 +149,10 @@ impl CsvReader {
         }
         let parsed = self.parse_header(&header, self.separator);
         self.has_mark = input.has_mark();
-        self.is_first = self.header == Header::None && parsed.is_ok();
+        self.first = (self.header == Header::None && parsed.is_ok()).then_some(line);
         self.count = parsed.map(|headings| headings.len());
         for (number, heading) in (1..).zip(&mut self.headings) {
-            if self.is_first || heading.trim().is_empty() {
+            if self.first.is_some() || heading.trim().is_empty() {
                 *heading = format!("#{number}");
             }
         }
@@ -187,8 +189,8 @@ impl CsvReader {
 
     /// Reads a row that is not blank. Returns its line; `None` at the end.
     pub(super) fn next<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<u64>, ReadError> {
-        if mem::take(&mut self.is_first) {
-            return Ok(Some(1));
+        if let Some(line) = self.first.take() {
+            return Ok(Some(line));
         }
         loop {
             let line = self.next_row(input)?;

@@ -3,8 +3,10 @@
 use std::io::{self, Cursor, Read};
 
 use robot_core::{
-    Draft,
-    transfer::{Format, ImportError, Position, RECORD_LIMIT, Records},
+    Definition, Draft,
+    transfer::{
+        Columns, Format, Header, ImportError, Position, RECORD_LIMIT, ReadOptions, Records,
+    },
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -187,6 +189,26 @@ fn csv_header_is_found_or_ends_reading() {
         "name;type;year;Size (L, W, H, D);;\na;droid;1;x;;\nb;droid;2;x;;y\n" -> 2: "a" "droid" 1 | 3: "b" "droid" 2
         "name,type,year,\"a\nb\"\na,droid,1,x\n" -> 3: "a" "droid" 1"#,
     );
+}
+
+#[test]
+fn records_without_header_have_the_lines_on_which_they_begin() {
+    for (file, lines) in [
+        ("a,b\nc,d\n", [1, 2]),
+        ("\n,\n\"a\nb\",\nc,d\n", [3, 5]),
+        ("sep=,\na,b\n\nc,d", [2, 4]),
+    ] {
+        let mut options = ReadOptions::default();
+        options.header = Header::None;
+        let columns = Columns::of(Definition::built_in().clone())
+            .matching("name")
+            .map("#1", "name");
+        let records = Records::new(file.as_bytes(), Format::Csv).with_options(&options);
+        let positions = records
+            .with_columns(columns)
+            .map(|record| record.unwrap().position);
+        assert!(positions.eq(lines.map(Position::Line)), "{file}");
+    }
 }
 
 #[test]
