@@ -123,12 +123,12 @@ impl OutputFormat {
     }
 
     /// The format of files, if it is one.
-    pub(crate) fn of_files(self) -> Option<transfer::Format> {
+    pub(crate) fn of_files(self) -> Option<transfer::FileFormat> {
         match self {
             Self::Table => None,
-            Self::Json => Some(transfer::Format::Json),
-            Self::Ndjson => Some(transfer::Format::Ndjson),
-            Self::Csv => Some(transfer::Format::Csv),
+            Self::Json => Some(transfer::FileFormat::Json),
+            Self::Ndjson => Some(transfer::FileFormat::Ndjson),
+            Self::Csv => Some(transfer::FileFormat::Csv),
         }
     }
 }

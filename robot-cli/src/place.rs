@@ -86,7 +86,7 @@ impl Place {
     pub(crate) fn format(
         &self,
         option: Option<OutputFormat>,
-    ) -> Result<Option<transfer::Format>, Failure> {
+    ) -> Result<Option<transfer::FileFormat>, Failure> {
         match (option, self) {
             (Some(format), _) => match format.of_files() {
                 None => Err(Failure::usage(
@@ -95,7 +95,7 @@ impl Place {
                 format => Ok(format),
             },
             (None, Self::Standard) => Ok(None),
-            (None, Self::File(path)) => match transfer::Format::of_path(path) {
+            (None, Self::File(path)) => match transfer::FileFormat::of_path(path) {
                 None => Err(Failure::usage(format_args!(
                     "the name of '{self}' does not end in .csv, .json, .ndjson or .xlsx; add --format \
                      csv, json or ndjson"

@@ -9,7 +9,7 @@ use std::{
 use robot_core::{
     Catalogue, Definition, Field,
     transfer::{
-        Columns, Format, ImportOptions, Plan, PlanError, PlanOptions, ProposalError, ReadError,
+        Columns, FileFormat, ImportOptions, Plan, PlanError, PlanOptions, ProposalError, ReadError,
         ReadOptions, Records,
     },
 };
@@ -37,7 +37,7 @@ const NOTHING_STORED: &str = "; nothing was stored";
 pub(crate) struct Source<'a> {
     args: &'a ImportArgs,
     place: &'a Place,
-    format: Format,
+    format: FileFormat,
     interrupt: &'a Interrupt,
     /// `None` if the catalogue does not exist.
     existing: Option<Arc<dyn Catalogue>>,
@@ -63,7 +63,7 @@ impl<'a> Source<'a> {
     pub(crate) fn new(
         args: &'a ImportArgs,
         place: &'a Place,
-        format: Format,
+        format: FileFormat,
         interrupt: &'a Interrupt,
         context: &Context<'_>,
     ) -> Result<Self, Failure> {
@@ -289,7 +289,7 @@ impl<'a> Source<'a> {
             ReadError::Input { cause, .. } => self.place.not_read(&cause),
             error => {
                 let advice = match self.format {
-                    Format::Csv => {
+                    FileFormat::Csv => {
                         ". To say what columns stand for, use --map, --ignore, --match or --define"
                     }
                     _ => "",

@@ -61,8 +61,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let place = Place::output(&args.file);
     let format = place
         .format(context.format)?
-        .unwrap_or(transfer::Format::Ndjson);
-    if args.spreadsheet && format != transfer::Format::Csv {
+        .unwrap_or(transfer::FileFormat::Ndjson);
+    if args.spreadsheet && format != transfer::FileFormat::Csv {
         return Err(Failure::usage(
             "--spreadsheet is only for CSV; add --format csv",
         ));

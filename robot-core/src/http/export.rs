@@ -18,14 +18,14 @@ use super::{
 use crate::{
     catalogue::{CatalogueExt, Pages, Pending, Sort},
     model::Robot,
-    transfer::{Format, ROWS, RobotWriter},
+    transfer::{FileFormat, ROWS, RobotWriter},
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
     let (arguments, definition) = (&call.arguments, &call.definition);
-    let format = arguments.format()?.unwrap_or(Format::Ndjson);
+    let format = arguments.format()?.unwrap_or(FileFormat::Ndjson);
     let is_for_spreadsheets = arguments.flag("spreadsheet")?;
-    if is_for_spreadsheets && format != Format::Csv {
+    if is_for_spreadsheets && format != FileFormat::Csv {
         return Err(Failure::malformed("spreadsheet=true needs format=csv"));
     }
     let fields = fields(arguments, definition)?.unwrap_or_else(|| {
@@ -48,7 +48,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &filter)?;
-        if format == Format::Xlsx && catalogue.count(&filter)? > u64::from(ROWS) {
+        if format == FileFormat::Xlsx && catalogue.count(&filter)? > u64::from(ROWS) {
             let message = format!("A workbook has at most {ROWS} robots; send format=csv");
             return Err(Failure::malformed(message));
         }
@@ -80,8 +80,10 @@ impl ListWriter for RobotWriter {
             "The export was interrupted, because the service failed; request it again";
         Some(match self.format {
             // One field too many, since missing ones would be no values.
-            Format::Csv => format!("{}\"{MESSAGE}\"\n", ",".repeat(self.fields.len())).into_bytes(),
-            Format::Json | Format::Ndjson | Format::Xlsx => {
+            FileFormat::Csv => {
+                format!("{}\"{MESSAGE}\"\n", ",".repeat(self.fields.len())).into_bytes()
+            }
+            FileFormat::Json | FileFormat::Ndjson | FileFormat::Xlsx => {
                 let mut line = envelope("ERROR", None::<()>, vec![MESSAGE.to_owned()]);
                 line.push(b'\n');
                 line

@@ -7,7 +7,7 @@ use super::failure::Failure;
 use crate::{
     catalogue::Condition,
     model::{Definition, text},
-    transfer::Format,
+    transfer::FileFormat,
 };
 
 /// The parameters of an operation.
@@ -212,9 +212,9 @@ impl Arguments {
     }
 
     /// The format of a file.
-    pub(super) fn format(&self) -> Result<Option<Format>, Failure> {
+    pub(super) fn format(&self) -> Result<Option<FileFormat>, Failure> {
         self.parse("format", |name| {
-            Format::of_name(name).ok_or("format must be csv, json, ndjson or xlsx")
+            FileFormat::of_name(name).ok_or("format must be csv, json, ndjson or xlsx")
         })
     }
 }

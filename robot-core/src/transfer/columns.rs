@@ -23,12 +23,12 @@ pub(super) const COLUMN_LIMIT: usize = 1000;
 /// is [mapped](Self::map) to another field or [left out](Self::ignore). `#3` names the third column of CSV.
 ///
 /// ```
-/// use robot_core::transfer::{Columns, Format, Records};
+/// use robot_core::transfer::{Columns, FileFormat, Records};
 /// use robot_core::Definition;
 ///
 /// let columns = Columns::of(Definition::built_in().clone()).map("Built", "year").ignore("Notes");
 /// let file = "NAME;Type;Built;Notes\nR2-D2;droid;1977;beeps\n";
-/// let mut records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns.strict());
+/// let mut records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(columns.strict());
 /// let record = records.next().ok_or("no record")??;
 /// let year = record.values.map(|values| values.draft.year);
 /// assert_eq!(year, Ok(Some(1977)));

@@ -6,7 +6,7 @@ use csv_core::ReadRecordResult;
 
 use super::{
     columns::Columns,
-    format::Format,
+    format::FileFormat,
     input::{Input, RECORD_LIMIT},
     record::{Cell, ENCODING_HINT, ReadError},
     writer::without_apostrophe,
@@ -59,9 +59,9 @@ pub enum Header {
 
 impl CsvReader {
     /// A reader of CSV, or of the sheet of a workbook, with this header.
-    pub(super) fn new(format: Format, header: Header) -> Self {
+    pub(super) fn new(format: FileFormat, header: Header) -> Self {
         Self {
-            rows: (format == Format::Xlsx).then_some(0),
+            rows: (format == FileFormat::Xlsx).then_some(0),
             header,
             reader: csv_core::Reader::new(),
             separator: SEPARATORS[0],

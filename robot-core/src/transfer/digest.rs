@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{format::Format, writer::RobotWriter};
+use super::{format::FileFormat, writer::RobotWriter};
 use crate::catalogue::{Catalogue, Error, Filter, Pages, Sort};
 
 /// Number of robots per batch. Lower, and each commit of a copy is shared by fewer robots; higher, and a batch
@@ -55,7 +55,7 @@ pub(super) fn digest_with<C: Catalogue + ?Sized, E>(
     mut report: impl FnMut(u64) -> Result<(), E>,
 ) -> Result<CatalogueDigest, E> {
     let fields = catalogue.definition().default_fields().to_vec();
-    let mut writer = RobotWriter::new(Format::Ndjson, fields);
+    let mut writer = RobotWriter::new(FileFormat::Ndjson, fields);
     let (mut robots, mut hash) = (0, Sha256::new());
     for page in Pages::new(catalogue, Filter::all())
         .sorted(Sort::BY_ID)

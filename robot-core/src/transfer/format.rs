@@ -6,13 +6,13 @@ use std::{fmt, path::Path};
 ///
 /// ```
 /// use std::path::Path;
-/// use robot_core::transfer::Format;
+/// use robot_core::transfer::FileFormat;
 ///
-/// assert_eq!(Format::of_path(Path::new("robots.CSV")), Some(Format::Csv));
-/// assert_eq!(Format::of_path(Path::new("robots")), None);
+/// assert_eq!(FileFormat::of_path(Path::new("robots.CSV")), Some(FileFormat::Csv));
+/// assert_eq!(FileFormat::of_path(Path::new("robots")), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum FileFormat {
     /// A header row, then one row per robot (RFC 4180).
     Csv,
     /// An array of objects.
@@ -23,15 +23,15 @@ pub enum Format {
     Xlsx,
 }
 
-impl Format {
+impl FileFormat {
     /// Every format.
     pub const ALL: [Self; 4] = [Self::Csv, Self::Json, Self::Ndjson, Self::Xlsx];
 
     /// The name, which is also the file extension.
     ///
     /// ```
-    /// # use robot_core::transfer::Format;
-    /// assert_eq!(Format::ALL.map(Format::as_str), ["csv", "json", "ndjson", "xlsx"]);
+    /// # use robot_core::transfer::FileFormat;
+    /// assert_eq!(FileFormat::ALL.map(FileFormat::as_str), ["csv", "json", "ndjson", "xlsx"]);
     /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -46,10 +46,10 @@ impl Format {
     /// The format with this name.
     ///
     /// ```
-    /// use robot_core::transfer::Format;
+    /// use robot_core::transfer::FileFormat;
     ///
-    /// assert_eq!(Format::of_name("csv"), Some(Format::Csv));
-    /// assert_eq!(Format::of_name("xml"), None);
+    /// assert_eq!(FileFormat::of_name("csv"), Some(FileFormat::Csv));
+    /// assert_eq!(FileFormat::of_name("xml"), None);
     /// ```
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
@@ -69,8 +69,8 @@ impl Format {
     /// The media type, as in the HTTP header `Content-Type`.
     ///
     /// ```
-    /// # use robot_core::transfer::Format;
-    /// assert_eq!(Format::Ndjson.media_type(), "application/x-ndjson");
+    /// # use robot_core::transfer::FileFormat;
+    /// assert_eq!(FileFormat::Ndjson.media_type(), "application/x-ndjson");
     /// ```
     #[must_use]
     pub const fn media_type(self) -> &'static str {
@@ -85,10 +85,10 @@ impl Format {
     /// The format of a `Content-Type`. Parameters are ignored.
     ///
     /// ```
-    /// use robot_core::transfer::Format;
+    /// use robot_core::transfer::FileFormat;
     ///
-    /// assert_eq!(Format::of_media_type("Text/CSV; charset=utf-8"), Some(Format::Csv));
-    /// assert_eq!(Format::of_media_type("text/plain"), None);
+    /// assert_eq!(FileFormat::of_media_type("Text/CSV; charset=utf-8"), Some(FileFormat::Csv));
+    /// assert_eq!(FileFormat::of_media_type("text/plain"), None);
     /// ```
     #[must_use]
     pub fn of_media_type(content_type: &str) -> Option<Self> {
@@ -102,7 +102,7 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for FileFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
     }

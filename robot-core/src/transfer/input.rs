@@ -14,10 +14,10 @@ use super::{
 /// The maximum number of bytes in a record, which bounds the memory that a reader needs.
 ///
 /// ```
-/// use robot_core::transfer::{Format, RECORD_LIMIT, Records};
+/// use robot_core::transfer::{FileFormat, RECORD_LIMIT, Records};
 ///
 /// let line = format!("{{\"name\":\"{}\"}}\n", "R".repeat(RECORD_LIMIT));
-/// let records: Vec<_> = Records::new(line.as_bytes(), Format::Ndjson).collect::<Result<_, _>>()?;
+/// let records: Vec<_> = Records::new(line.as_bytes(), FileFormat::Ndjson).collect::<Result<_, _>>()?;
 /// assert!(records[0].values.is_err());
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```

@@ -8,12 +8,12 @@
 //! ```
 //! use std::sync::Arc;
 //! use robot_core::{Catalogue, CatalogueExt, Field, MemoryCatalogue, Pages};
-//! use robot_core::transfer::{Format, ImportOptions, Records, RobotWriter, ImportCounts, import};
+//! use robot_core::transfer::{FileFormat, ImportOptions, Records, RobotWriter, ImportCounts, import};
 //!
 //! let file = "name,type,year\nR2-D2,droid,1977\nHAL 9000,virtual,1968\n";
 //! let catalogue = Arc::new(MemoryCatalogue::new());
 //! let mut summary = ImportCounts::default();
-//! for outcome in import(Arc::clone(&catalogue), Records::new(file.as_bytes(), Format::Csv), ImportOptions::default()) {
+//! for outcome in import(Arc::clone(&catalogue), Records::new(file.as_bytes(), FileFormat::Csv), ImportOptions::default()) {
 //!     summary.count(&outcome);
 //!     if let Err(error) = outcome.result {
 //!         eprintln!("{}: {}", outcome.position, error.messages().join("; "));
@@ -22,7 +22,7 @@
 //! assert_eq!(summary.added, 2);
 //!
 //! let mut written = Vec::new();
-//! let mut writer = RobotWriter::new(Format::Ndjson, Field::DEFAULT.to_vec());
+//! let mut writer = RobotWriter::new(FileFormat::Ndjson, Field::DEFAULT.to_vec());
 //! for page in Pages::new(&catalogue, "") {
 //!     writer.write(&page?, &mut written)?;
 //! }
@@ -35,10 +35,10 @@
 //!
 //! | Format | A record is | |
 //! |---|---|---|
-//! | [`Csv`](Format::Csv) | a row | the first row has names or titles of fields, in any order and case; the separator is a comma, a semicolon, a tab or a bar; an empty field counts as missing; a quoted field may contain line breaks |
-//! | [`Json`](Format::Json) | an element of one array | invalid JSON ends the reading, because the next element cannot be found |
-//! | [`Ndjson`](Format::Ndjson) | a line | blank lines are ignored |
-//! | [`Xlsx`](Format::Xlsx) | a row of a sheet | the whole workbook is in memory |
+//! | [`Csv`](FileFormat::Csv) | a row | the first row has names or titles of fields, in any order and case; the separator is a comma, a semicolon, a tab or a bar; an empty field counts as missing; a quoted field may contain line breaks |
+//! | [`Json`](FileFormat::Json) | an element of one array | invalid JSON ends the reading, because the next element cannot be found |
+//! | [`Ndjson`](FileFormat::Ndjson) | a line | blank lines are ignored |
+//! | [`Xlsx`](FileFormat::Xlsx) | a row of a sheet | the whole workbook is in memory |
 //!
 //! A record has at most [`RECORD_LIMIT`] bytes. A record that is longer or not a robot is reported,
 //! and reading continues after it. A byte order mark at the start is ignored, and lines may end with
@@ -75,7 +75,7 @@ pub use copy::{CopyError, CopyProgress, CopyStage, copy};
 pub use csv_reader::Header;
 pub use digest::{CatalogueDigest, digest};
 pub use fields::ProposedChange;
-pub use format::Format;
+pub use format::FileFormat;
 pub use import::{Import, import};
 pub use input::RECORD_LIMIT;
 pub use new_field::ProposalError;

@@ -27,7 +27,7 @@ pub const ATOMIC_LIMIT: usize = 10_000;
 /// ```
 /// use std::sync::Arc;
 /// use robot_core::{CatalogueExt, Draft, MemoryCatalogue};
-/// use robot_core::transfer::{Format, ImportOptions, OnConflict, Records, Stored, import};
+/// use robot_core::transfer::{FileFormat, ImportOptions, OnConflict, Records, Stored, import};
 ///
 /// let catalogue = Arc::new(MemoryCatalogue::new());
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
@@ -36,7 +36,7 @@ pub const ATOMIC_LIMIT: usize = 10_000;
 ///     on_conflict: OnConflict::Replace,
 ///     ..ImportOptions::default()
 /// };
-/// let records = Records::new(file.as_bytes(), Format::Csv);
+/// let records = Records::new(file.as_bytes(), FileFormat::Csv);
 /// let outcomes = import(catalogue, records, options);
 /// let stored: Vec<_> = outcomes.map(|outcome| outcome.result).collect::<Result<_, _>>()?;
 /// assert_eq!(stored, [Stored::Replaced, Stored::Added]);
@@ -79,13 +79,13 @@ impl OnConflict {
 /// ```
 /// use std::sync::Arc;
 /// use robot_core::{CatalogueExt, MemoryCatalogue};
-/// use robot_core::transfer::{Format, ImportOptions, Records, import};
+/// use robot_core::transfer::{FileFormat, ImportOptions, Records, import};
 ///
 /// let file = "name,type,year\nR2-D2,droid,-1\nC-3PO,droid,1977\n";
 /// for (keeps_going, outcomes) in [(false, 1), (true, 2)] {
 ///     let catalogue = Arc::new(MemoryCatalogue::new());
 ///     let options = ImportOptions { keeps_going, is_dry_run: true, ..ImportOptions::default() };
-///     let records = Records::new(file.as_bytes(), Format::Csv);
+///     let records = Records::new(file.as_bytes(), FileFormat::Csv);
 ///     assert_eq!(import(Arc::clone(&catalogue), records, options).count(), outcomes);
 ///     assert!(catalogue.list()?.is_empty());
 /// }

@@ -55,11 +55,11 @@ pub struct PlanOptions {
 ///
 /// ```
 /// use robot_core::{Catalogue, MemoryCatalogue};
-/// use robot_core::transfer::{Columns, Format, Plan, PlanOptions, Records};
+/// use robot_core::transfer::{Columns, FileFormat, Plan, PlanOptions, Records};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// let file = "Name;Type;Year;Accession No\nOwl;coin;-450;1920.7\n";
-/// let open = || Ok(Records::new(file.as_bytes(), Format::Csv));
+/// let open = || Ok(Records::new(file.as_bytes(), FileFormat::Csv));
 /// let options = PlanOptions { defines: true, ..PlanOptions::default() };
 /// let plan = Plan::new(&catalogue, open, Columns::of(catalogue.definition()), options, &mut |_| {})?;
 /// let names = plan.definition.settable().iter().map(|field| field.name());

@@ -6,10 +6,10 @@ use std::fmt;
 /// identify it, as in a JSON array on one line. A failure that is not of one record has `all records`.
 ///
 /// ```
-/// use robot_core::transfer::{Format, Position, Records};
+/// use robot_core::transfer::{FileFormat, Position, Records};
 ///
 /// let positions = |file: &str| -> Vec<_> {
-///     Records::new(file.as_bytes(), Format::Json).flatten().map(|record| record.position).collect()
+///     Records::new(file.as_bytes(), FileFormat::Json).flatten().map(|record| record.position).collect()
 /// };
 /// assert_eq!(positions("[{},{}]"), [Position::Record(1), Position::Record(2)]);
 /// assert_eq!(positions("[\n{},\n{}\n]"), [Position::Line(2), Position::Line(3)]);

@@ -133,9 +133,9 @@ impl Record {
 /// Why no more records can be read.
 ///
 /// ```
-/// use robot_core::transfer::{Format, Position, Records};
+/// use robot_core::transfer::{FileFormat, Position, Records};
 ///
-/// let mut records = Records::new("name,year\nR2-D2,1977\n".as_bytes(), Format::Csv);
+/// let mut records = Records::new("name,year\nR2-D2,1977\n".as_bytes(), FileFormat::Csv);
 /// let error = records.next().ok_or("no record")?.unwrap_err();
 /// assert_eq!(error.position(), Position::Line(1));
 /// assert!(error.to_string().contains("type"));

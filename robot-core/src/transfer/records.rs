@@ -9,7 +9,7 @@ use super::{
     columns::{Columns, Meaning, twice},
     csv_reader::{CsvReader, Header},
     encoding::{Source, encoding},
-    format::Format,
+    format::FileFormat,
     input::{Input, RECORD_LIMIT},
     json_reader::{self, JsonReader, not_json},
     position::Position,
@@ -25,17 +25,17 @@ use crate::model::{
 /// An invalid record does not affect the next ones; an error ends the iteration.
 ///
 /// ```
-/// use robot_core::{Draft, transfer::{Format, Position, Records}};
+/// use robot_core::{Draft, transfer::{FileFormat, Position, Records}};
 ///
 /// let file = "{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n\n{\"year\":\"1977\"}\n";
-/// let records: Vec<_> = Records::new(file.as_bytes(), Format::Ndjson).collect::<Result<_, _>>()?;
+/// let records: Vec<_> = Records::new(file.as_bytes(), FileFormat::Ndjson).collect::<Result<_, _>>()?;
 /// assert_eq!(records[0].values, Ok(Draft::new("R2-D2", "droid", 1977).into()));
 /// assert_eq!((records[1].position, records[1].values.is_err()), (Position::Line(3), true));
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 pub struct Records<R> {
     input: Input<R>,
-    format: Format,
+    format: FileFormat,
     reader: Reader,
     columns: Columns,
     is_finished: bool,
@@ -44,11 +44,11 @@ pub struct Records<R> {
 /// How an input is read.
 ///
 /// ```
-/// use robot_core::transfer::{Format, ReadOptions, Records};
+/// use robot_core::transfer::{FileFormat, ReadOptions, Records};
 ///
 /// let options = ReadOptions::default().encoding("windows-1252")?;
 /// let file = b"name,type,year\n\xc9cluse,droid,1\n";
-/// let mut records = Records::new(&file[..], Format::Csv).with_options(&options);
+/// let mut records = Records::new(&file[..], FileFormat::Csv).with_options(&options);
 /// let record = records.next().ok_or("no record")?.map_err(|error| error.to_string())?;
 /// let name = record.values.map(|values| values.draft.name);
 /// assert_eq!(name, Ok(Some("\u{c9}cluse".into())));
@@ -73,8 +73,8 @@ impl ReadOptions {
         Ok(Self { encoding, ..self })
     }
 
-    fn source(&self, format: Format) -> Source {
-        if format == Format::Xlsx {
+    fn source(&self, format: FileFormat) -> Source {
+        if format == FileFormat::Xlsx {
             Source::Workbook(self.sheet.clone())
         } else {
             Source::Text(self.encoding)
@@ -120,16 +120,16 @@ impl Reader {
 
 impl<R: Read> Records<R> {
     /// The records of this input in this format. Nothing is read before the first call of `next`.
-    pub fn new(input: R, format: Format) -> Self {
+    pub fn new(input: R, format: FileFormat) -> Self {
         Self {
             input: Input::new(input, ReadOptions::default().source(format)),
             format,
             reader: match format {
-                Format::Csv | Format::Xlsx => {
+                FileFormat::Csv | FileFormat::Xlsx => {
                     Reader::Csv(Box::new(CsvReader::new(format, Header::FirstRow)))
                 }
-                Format::Json => Reader::Json(JsonReader::default()),
-                Format::Ndjson => Reader::Ndjson,
+                FileFormat::Json => Reader::Json(JsonReader::default()),
+                FileFormat::Ndjson => Reader::Ndjson,
             },
             columns: Columns::of(Arc::clone(Definition::built_in())),
             is_finished: false,
@@ -157,9 +157,9 @@ impl<R: Read> Records<R> {
     /// their order.
     ///
     /// ```
-    /// use robot_core::transfer::{Format, Records};
+    /// use robot_core::transfer::{FileFormat, Records};
     ///
-    /// let mut records = Records::new("name,type,year,maker\n".as_bytes(), Format::Csv);
+    /// let mut records = Records::new("name,type,year,maker\n".as_bytes(), FileFormat::Csv);
     /// assert!(records.next().is_none());
     /// assert_eq!(records.unknown_columns(), ["maker"]);
     /// ```
@@ -174,8 +174,8 @@ impl<R: Read> Records<R> {
     /// The header cannot be read, or does not name the columns that it must have.
     ///
     /// ```
-    /// # use robot_core::transfer::{Format, Records};
-    /// let mut records = Records::new("name,type,year,maker\nR2-D2,droid,1977,\n".as_bytes(), Format::Csv);
+    /// # use robot_core::transfer::{FileFormat, Records};
+    /// let mut records = Records::new("name,type,year,maker\nR2-D2,droid,1977,\n".as_bytes(), FileFormat::Csv);
     /// records.read_header()?;
     /// assert_eq!(records.unknown_columns(), ["maker"]);
     /// assert_eq!(records.count(), 1);

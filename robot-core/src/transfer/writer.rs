@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{format::Format, workbook::RobotSheet};
+use super::{format::FileFormat, workbook::RobotSheet};
 use crate::model::{Field, Robot, Value, View};
 
 /// Writes robots in a format, in any number of steps.
@@ -11,12 +11,12 @@ use crate::model::{Field, Robot, Value, View};
 /// spreadsheet would interpret as a formula, unless it [is for spreadsheets](Self::is_for_spreadsheets).
 ///
 /// ```
-/// use robot_core::{Draft, RobotId, ValidDraft, Field, transfer::{Format, RobotWriter}};
+/// use robot_core::{Draft, RobotId, ValidDraft, Field, transfer::{FileFormat, RobotWriter}};
 ///
 /// let robot = ValidDraft::new(Draft::new("R2-D2, \"Artoo\"", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
 /// let mut file = Vec::new();
-/// let mut writer = RobotWriter::new(Format::Csv, vec![Field::NAME, Field::YEAR]);
+/// let mut writer = RobotWriter::new(FileFormat::Csv, vec![Field::NAME, Field::YEAR]);
 /// writer.write(&[robot], &mut file)?;
 /// writer.finish(&mut file)?;
 /// assert_eq!(file, b"name,year\n\"R2-D2, \"\"Artoo\"\"\",1977\n");
@@ -24,7 +24,7 @@ use crate::model::{Field, Robot, Value, View};
 /// ```
 pub struct RobotWriter {
     /// The format.
-    pub(crate) format: Format,
+    pub(crate) format: FileFormat,
     /// The fields that are written, in this order.
     pub(crate) fields: Vec<Field>,
     /// Makes CSV safe to open in a spreadsheet with the comma as separator: the file begins with a byte order mark,
@@ -33,12 +33,12 @@ pub struct RobotWriter {
     /// the apostrophe off again. The other formats are unchanged.
     ///
     /// ```
-    /// use robot_core::{Draft, Field, RobotId, ValidDraft, transfer::{Format, RobotWriter}};
+    /// use robot_core::{Draft, Field, RobotId, ValidDraft, transfer::{FileFormat, RobotWriter}};
     ///
     /// let robot = ValidDraft::new(Draft::new("=1+1", "virtual", 1977))?
     ///     .with_id(RobotId::new(7).ok_or("not positive")?);
     /// let mut file = Vec::new();
-    /// let mut writer = RobotWriter::new(Format::Csv, vec![Field::NAME]);
+    /// let mut writer = RobotWriter::new(FileFormat::Csv, vec![Field::NAME]);
     /// writer.is_for_spreadsheets = true;
     /// writer.write(&[robot], &mut file)?;
     /// assert_eq!(file, "\u{feff}name\n'=1+1\n".as_bytes());
@@ -53,7 +53,7 @@ pub struct RobotWriter {
 impl RobotWriter {
     /// Creates a writer of these fields in this format.
     #[must_use]
-    pub fn new(format: Format, fields: Vec<Field>) -> Self {
+    pub fn new(format: FileFormat, fields: Vec<Field>) -> Self {
         Self {
             format,
             fields,
@@ -69,9 +69,9 @@ impl RobotWriter {
     /// Writing to the output failed.
     pub fn write(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         match self.format {
-            Format::Csv => self.rows(robots, output).map_err(io_error),
-            Format::Json | Format::Ndjson => self.objects(robots, output),
-            Format::Xlsx => {
+            FileFormat::Csv => self.rows(robots, output).map_err(io_error),
+            FileFormat::Json | FileFormat::Ndjson => self.objects(robots, output),
+            FileFormat::Xlsx => {
                 let fields = &self.fields;
                 let sheet = match &mut self.sheet {
                     Some(sheet) => sheet,
@@ -90,10 +90,10 @@ impl RobotWriter {
     /// Writing to the output failed.
     pub fn finish(&mut self, output: &mut dyn Write) -> io::Result<()> {
         match self.format {
-            Format::Csv => self.write(&[], output),
-            Format::Json => output.write_all(if self.has_started { b"\n]\n" } else { b"[]\n" }),
-            Format::Ndjson => Ok(()),
-            Format::Xlsx => {
+            FileFormat::Csv => self.write(&[], output),
+            FileFormat::Json => output.write_all(if self.has_started { b"\n]\n" } else { b"[]\n" }),
+            FileFormat::Ndjson => Ok(()),
+            FileFormat::Xlsx => {
                 self.write(&[], output)?;
                 self.sheet
                     .take()
@@ -132,8 +132,8 @@ impl RobotWriter {
     fn objects(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         let fields = &self.fields;
         let (opening, separator, end) = match self.format {
-            Format::Json => ("[\n", ",\n", ""),
-            Format::Csv | Format::Ndjson | Format::Xlsx => ("", "", "\n"),
+            FileFormat::Json => ("[\n", ",\n", ""),
+            FileFormat::Csv | FileFormat::Ndjson | FileFormat::Xlsx => ("", "", "\n"),
         };
         for robot in robots {
             let before = if self.has_started { separator } else { opening };

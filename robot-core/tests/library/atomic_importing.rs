@@ -3,7 +3,7 @@
 use robot_core::{
     Catalogue, Error,
     transfer::{
-        Format, ImportError, ImportOptions, OnConflict, Position, Records, import_atomically,
+        FileFormat, ImportError, ImportOptions, OnConflict, Position, Records, import_atomically,
     },
 };
 
@@ -18,7 +18,7 @@ pub(crate) fn atomic_outcomes(
     file: &str,
     options: &ImportOptions,
 ) -> Vec<String> {
-    let records = Records::new(file.as_bytes(), Format::Ndjson);
+    let records = Records::new(file.as_bytes(), FileFormat::Ndjson);
     let outcomes = import_atomically(catalogue, records, options);
     outcomes.iter().map(described).collect()
 }
@@ -60,7 +60,7 @@ fn store_that_is_busy_for_a_moment_is_tried_again() {
         (Racing::busy(u32::MAX), Vec::new()),
         (Racing::with_old(u32::MAX), owned([("old", 0)])),
     ] {
-        let records = Records::new(robots.as_bytes(), Format::Ndjson);
+        let records = Records::new(robots.as_bytes(), FileFormat::Ndjson);
         let failed = import_atomically(&*catalogue, records, &ImportOptions::default());
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].position, Position::All);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, MemoryCatalogue, Pages, Redefinition,
     transfer::{
-        Columns, Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import,
+        Columns, FileFormat, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import,
     },
 };
 
@@ -26,7 +26,7 @@ pub(crate) fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
 
 /// Imports NDJSON, and returns the outcomes as texts.
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, options: ImportOptions) -> Vec<String> {
-    let records = Records::new(file.as_bytes(), Format::Ndjson);
+    let records = Records::new(file.as_bytes(), FileFormat::Ndjson);
     import(Arc::clone(catalogue), records, options)
         .map(|outcome| described(&outcome))
         .collect()
@@ -237,14 +237,14 @@ fn records_after_a_failure_are_counted_as_not_tried() {
     let file = file(&robots);
     for (end, not_tried) in [("", Some(4996)), ("]", Some(4997))] {
         let file = format!("{file}{end}");
-        let records = Records::new(file.as_bytes(), Format::Ndjson);
+        let records = Records::new(file.as_bytes(), FileFormat::Ndjson);
         let mut outcomes = import(Racing::with_capacity(3), records, ImportOptions::default());
         assert_eq!(outcomes.by_ref().count(), 4);
         assert_eq!(outcomes.not_tried(), not_tried);
     }
     // The rest of the input cannot be read.
     let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":-1},\n{]";
-    let records = Records::new(file.as_bytes(), Format::Json);
+    let records = Records::new(file.as_bytes(), FileFormat::Json);
     let mut outcomes = import(Racing::with_capacity(3), records, ImportOptions::default());
     assert_eq!(outcomes.by_ref().count(), 1);
     assert_eq!(outcomes.not_tried(), None);
@@ -267,7 +267,7 @@ fn records_of_equal_names_are_skipped_by_unique_values() {
                 ..ImportOptions::default()
             };
             let columns = Columns::of(catalogue.definition());
-            let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+            let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(columns);
             let outcomes = import(Arc::clone(&catalogue), records, options);
             outcomes
                 .map(|outcome| described(&outcome))

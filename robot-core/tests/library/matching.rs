@@ -4,7 +4,7 @@ use std::{sync::Arc, thread};
 
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, Field, Redefinition, RobotId,
-    transfer::{Columns, Format, ImportOptions, Outcome, Records, import, import_atomically},
+    transfer::{Columns, FileFormat, ImportOptions, Outcome, Records, import, import_atomically},
 };
 
 use crate::importing::{described, on_both_kinds_of_store, owned, stored};
@@ -14,7 +14,7 @@ const TAKEN: &str = "The robot name must be unique";
 /// Imports CSV in one of these ways. Returns the outcomes as texts.
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, way: Way) -> Vec<String> {
     let columns = Columns::of(catalogue.definition()).matching("id");
-    let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+    let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(columns);
     let options = ImportOptions {
         key: Some(Field::ID),
         keeps_going: !matches!(way, Way::Stopping),
@@ -124,7 +124,7 @@ fn imports_beside_each_other_add_each_key_once() {
         };
         let run = || {
             let columns = Columns::of(catalogue.definition()).matching("code");
-            let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+            let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(columns);
             let outcomes = import(Arc::clone(&catalogue), records, options.clone());
             outcomes.filter_map(|outcome| outcome.result.err()).count()
         };

@@ -6,7 +6,7 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Field, MemoryCatalogue, Pages,
     transfer::{
-        Columns, DateOrder, Format, ImportCounts, ImportOptions, OnConflict, Plan, PlanOptions,
+        Columns, DateOrder, FileFormat, ImportCounts, ImportOptions, OnConflict, Plan, PlanOptions,
         Records, RobotWriter, import,
     },
 };
@@ -30,7 +30,7 @@ fn catalogue(definition: &str) -> MemoryCatalogue {
 
 fn plan(
     catalogue: &MemoryCatalogue,
-    format: Format,
+    format: FileFormat,
     file: &str,
     choose: impl FnOnce(Columns) -> Columns,
     options: PlanOptions,
@@ -51,7 +51,7 @@ fn changes(plan: &Plan) -> Vec<String> {
 /// The robots of a catalogue after the import of a file with new fields, as CSV; or why there is none.
 fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
     let catalogue = MemoryCatalogue::new();
-    let plan = match plan(&catalogue, Format::Csv, file, choose, DEFINES) {
+    let plan = match plan(&catalogue, FileFormat::Csv, file, choose, DEFINES) {
         Ok(plan) => plan,
         Err(message) => return message,
     };
@@ -61,7 +61,7 @@ fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
     if let Some(redefinition) = plan.redefinition() {
         catalogue.define(redefinition).unwrap();
     }
-    let records = Records::new(file.as_bytes(), Format::Csv).with_columns(plan.columns.clone());
+    let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(plan.columns.clone());
     let outcomes = import(&catalogue, records, plan.options);
     assert!(
         outcomes
@@ -72,7 +72,7 @@ fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
     let fields: Vec<_> = plan.definition.own().cloned().collect();
     let fields = [&[Field::NAME, Field::YEAR], &fields[..]].concat();
     let mut csv = Vec::new();
-    let mut writer = RobotWriter::new(Format::Csv, fields);
+    let mut writer = RobotWriter::new(FileFormat::Csv, fields);
     for page in Pages::new(&catalogue, "") {
         writer.write(&page.unwrap(), &mut csv).unwrap();
     }
@@ -109,7 +109,14 @@ fn values_become_the_kinds_that_they_are() {
             writeln!(file, "{name};droid;1;{value}").unwrap();
         }
         let catalogue = MemoryCatalogue::new();
-        let planned = plan(&catalogue, Format::Csv, &file, |columns| columns, DEFINES).unwrap();
+        let planned = plan(
+            &catalogue,
+            FileFormat::Csv,
+            &file,
+            |columns| columns,
+            DEFINES,
+        )
+        .unwrap();
         let field = planned.definition.field("x").unwrap();
         assert_eq!(field.limits(), kind, "{values}: {:?}", planned.changes);
         let rows = imported(&file, |columns| columns);
@@ -161,7 +168,14 @@ fn plan_names_the_columns_and_the_value_that_decided() {
         finds_choices: true,
         ..DEFINES
     };
-    let plan = plan(&catalogue, Format::Csv, file, |columns| columns, options).unwrap();
+    let plan = plan(
+        &catalogue,
+        FileFormat::Csv,
+        file,
+        |columns| columns,
+        options,
+    )
+    .unwrap();
     assert_eq!(
         changes(&plan),
         [
@@ -186,7 +200,7 @@ fn plan_names_the_columns_and_the_value_that_decided() {
     );
     // With the new fields, the file needs no more.
     let defined = self::catalogue(&plan.definition.to_string());
-    let again = self::plan(&defined, Format::Csv, file, |columns| columns, options).unwrap();
+    let again = self::plan(&defined, FileFormat::Csv, file, |columns| columns, options).unwrap();
     assert_eq!(changes(&again), [""; 0]);
 }
 
@@ -206,7 +220,7 @@ fn key_finds_the_robots_that_records_change() {
     let file = "name,code\nA,1\nX,2\nC,4\nD,\nE,2\n";
     let plan = |file, choose: fn(Columns) -> Columns| {
         let options = PlanOptions::default();
-        plan(&catalogue, Format::Csv, file, choose, options).unwrap()
+        plan(&catalogue, FileFormat::Csv, file, choose, options).unwrap()
     };
     let without = plan(file, |columns| columns);
     assert_eq!((without.equal, without.counts.failed), (1, 3));
@@ -271,14 +285,14 @@ proptest! {
             None => columns.ignore("id"),
         };
         // Replaced robots need a unique field.
-        let Ok(plan) = plan(&catalogue, Format::Csv, &file, columns, options) else {
+        let Ok(plan) = plan(&catalogue, FileFormat::Csv, &file, columns, options) else {
             return Ok(());
         };
         if let Some(redefinition) = plan.redefinition() {
             catalogue.define(redefinition).unwrap();
         }
         let mut counts = ImportCounts::default();
-        let records = Records::new(file.as_bytes(), Format::Csv).with_columns(plan.columns.clone());
+        let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(plan.columns.clone());
         let options = ImportOptions { keeps_going: true, ..plan.options.clone() };
         for outcome in import(&catalogue, records, options) {
             counts.count(&outcome);
@@ -301,10 +315,10 @@ proptest! {
     #[test]
     fn plan_fits_its_own_file(
         rows in vec([cell(), cell()], 1..4),
-        format in select(&[Format::Csv, Format::Ndjson][..]),
+        format in select(&[FileFormat::Csv, FileFormat::Ndjson][..]),
         finds_choices: bool,
     ) {
-        let is_csv = format == Format::Csv;
+        let is_csv = format == FileFormat::Csv;
         let json = |cell: &str| match serde_json::from_str::<serde_json::Value>(cell) {
             Ok(_) => cell.to_owned(),
             Err(_) => format!("{cell:?}"),
@@ -360,7 +374,7 @@ fn workbook_is_read_again_by_the_kinds_of_its_cells() {
         catalogue.add(draft).unwrap();
     }
     let fields = catalogue.definition().default_fields().to_vec();
-    let mut writer = RobotWriter::new(Format::Xlsx, fields);
+    let mut writer = RobotWriter::new(FileFormat::Xlsx, fields);
     let mut file = Vec::new();
     for page in Pages::new(&catalogue, "") {
         writer.write(&page.unwrap(), &mut file).unwrap();
@@ -368,7 +382,7 @@ fn workbook_is_read_again_by_the_kinds_of_its_cells() {
     writer.finish(&mut file).unwrap();
     let options = PlanOptions::default();
     let plan = |file: &[u8], columns: Columns| {
-        let open = || Ok(Records::new(file, Format::Xlsx));
+        let open = || Ok(Records::new(file, FileFormat::Xlsx));
         Plan::new(&catalogue, open, columns, options, &mut |_| {})
             .map_err(|error| error.to_string())
     };

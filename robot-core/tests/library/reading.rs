@@ -5,13 +5,13 @@ use std::io::{self, Cursor, Read};
 use robot_core::{
     Definition, Draft,
     transfer::{
-        Columns, Format, Header, ImportError, Position, RECORD_LIMIT, ReadOptions, Records,
+        Columns, FileFormat, Header, ImportError, Position, RECORD_LIMIT, ReadOptions, Records,
     },
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
 /// that ended reading, if there was one.
-fn read(input: impl Read, format: Format) -> Vec<String> {
+fn read(input: impl Read, format: FileFormat) -> Vec<String> {
     Records::new(input, format)
         .map(|record| match record {
             Ok(record) => match record.values.map(|values| values.draft) {
@@ -43,7 +43,7 @@ fn shown(draft: &Draft) -> String {
 
 /// Asserts that a text is read as expected, at once and byte by byte.
 #[track_caller]
-fn reads(format: Format, text: impl AsRef<[u8]>, expected: &[&str]) {
+fn reads(format: FileFormat, text: impl AsRef<[u8]>, expected: &[&str]) {
     let bytes = text.as_ref();
     assert_eq!(read(bytes, format), expected, "as a whole");
     assert_eq!(
@@ -94,7 +94,7 @@ const MESSAGES: [(&str, &str); 8] = [
 /// Asserts what is read from the inputs of a table. Each line has one, as a JSON string in which `\u007f` is a byte that is
 /// not UTF-8, and after the arrow its records, separated by `|`.
 #[track_caller]
-fn assert_reads(format: Format, table: &str) {
+fn assert_reads(format: FileFormat, table: &str) {
     for line in table.lines().filter(|line| !line.trim().is_empty()) {
         let (input, expected) = line.split_once(" ->").unwrap();
         let input: String = serde_json::from_str(input).unwrap();
@@ -139,7 +139,7 @@ impl Read for ByteByByte<'_> {
 #[test]
 fn csv_records_have_the_lines_on_which_they_begin() {
     assert_reads(
-        Format::Csv,
+        FileFormat::Csv,
         r#"
         "\ufeffname,type,year\r\n\r\n\"a\r\nb\",droid,1\r\n\n\n c ,droid,-2\n\"d\",droid,3" -> 3: "a\r\nb" "droid" 1 | 7: " c " "droid" -2 | 8: "d" "droid" 3
         "name,type,year\ra,droid,1\rb,droid,x\r" -> 2: "a" "droid" 1 | 3! {year}
@@ -151,7 +151,7 @@ fn csv_records_have_the_lines_on_which_they_begin() {
 #[test]
 fn quote_that_is_not_closed_fails_its_record() {
     assert_reads(
-        Format::Csv,
+        FileFormat::Csv,
         r#"
         "name,type,year\n\"a,droid,1\nb,droid,2\nc\",droid,3,4\nd,droid,5\n" -> 2! {fields}; it continues for 2 more lines, perhaps because a closing quote is missing | 5: "d" "droid" 5
         "type,year,name\ndroid,1,a\ndroid,1977,\"R2-D2\ndroid,1977,C-3PO\n" -> 2: "a" "droid" 1 | 3! {unclosed}
@@ -167,7 +167,7 @@ fn quote_that_is_not_closed_fails_its_record() {
 #[test]
 fn csv_reading_continues_after_an_invalid_record() {
     assert_reads(
-        Format::Csv,
+        FileFormat::Csv,
         r#"
         "name,type,year\na,droid\nb,droid,1,2\n\u007f,droid,1\nc,\u007f,1977.0\nd,droid,1\n" -> 2: "a" "droid" - | 3! {fields} | 4! name {encoding} | 5! type {encoding} | 6: "d" "droid" 1"#,
     );
@@ -176,7 +176,7 @@ fn csv_reading_continues_after_an_invalid_record() {
 #[test]
 fn csv_header_is_found_or_ends_reading() {
     assert_reads(
-        Format::Csv,
+        FileFormat::Csv,
         r#"
         "name;year\na;1\n" -> 1!! Missing in the header: type; {columns}
         "Titel;Hersteller\na;b\n" -> 1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year. If it is a record, add --no-header
@@ -203,7 +203,7 @@ fn records_without_header_have_the_lines_on_which_they_begin() {
         let columns = Columns::of(Definition::built_in().clone())
             .matching("name")
             .map("#1", "name");
-        let records = Records::new(file.as_bytes(), Format::Csv).with_options(&options);
+        let records = Records::new(file.as_bytes(), FileFormat::Csv).with_options(&options);
         let positions = records
             .with_columns(columns)
             .map(|record| record.unwrap().position);
@@ -214,7 +214,7 @@ fn records_without_header_have_the_lines_on_which_they_begin() {
 #[test]
 fn json_array_is_read_element_by_element() {
     assert_reads(
-        Format::Json,
+        FileFormat::Json,
         r#"
         "\ufeff\n[\n{\"name\":\"R2, ]}\\\"\",\"type\":\"droid\",\n\"year\":1},{}\n,{\"x\":[{}],\"year\":2}]\n \n" -> 3: "R2, ]}\"" "droid" 1 | 4: - - - | 5: - - 2
         " [ ] " ->
@@ -229,7 +229,7 @@ fn json_array_is_read_element_by_element() {
 #[test]
 fn invalid_json_ends_reading_with_its_line() {
     assert_reads(
-        Format::Json,
+        FileFormat::Json,
         r#"
         "[{},\n{\"year\" 1},\n{}]" -> record 1: - - - | 2!! {invalid}
         "[{},\n{\"name\":\n'a'},{}]" -> record 1: - - - | 3!! {invalid}
@@ -258,7 +258,7 @@ fn invalid_json_ends_reading_with_its_line() {
 #[test]
 fn ndjson_is_read_line_by_line() {
     assert_reads(
-        Format::Ndjson,
+        FileFormat::Ndjson,
         r#"
         "\ufeff\r\n{\"name\":\"a\u2028\"}\r\n \t\n{\"year\":1}" -> 2: "a\u{2028}" - - | 4: - - 1
         "{\"name\":\n\"a\"}\n[]\n" -> 1! The record ends before its JSON does (column 8) | 2! {object} | 3! {object}
@@ -271,18 +271,18 @@ fn reading_continues_after_a_record_that_is_too_long() {
     let long = "x".repeat(3 * RECORD_LIMIT);
     let message = format!("The record has more than {RECORD_LIMIT} bytes");
     reads(
-        Format::Ndjson,
+        FileFormat::Ndjson,
         format!("{{}}\n{{\"x\":\"{long}\"}}\n{{}}\n"),
         &["1: - - -", &format!("2! {message}"), "3: - - -"],
     );
     reads(
-        Format::Json,
+        FileFormat::Json,
         format!("[{{}},\n{{\"x\":\"{long}]\"}},\n{{}}]"),
         &["record 1: - - -", &format!("2! {message}"), "3: - - -"],
     );
     let too_long = format!("{message} or 256 fields, perhaps because a closing quote is missing");
     reads(
-        Format::Csv,
+        FileFormat::Csv,
         format!(
             "name,type,year\n\"a\n{long}\",,\na,{}\nb,,\n",
             ",".repeat(300)
@@ -299,8 +299,12 @@ fn reading_continues_after_a_record_that_is_too_long() {
 fn object_of_the_maximum_length_is_read() {
     let object = format!("{{\"x\":\"{}\"}}", "x".repeat(RECORD_LIMIT - 8));
     assert_eq!(object.len(), RECORD_LIMIT);
-    reads(Format::Ndjson, &object, &["1: - - -"]);
-    reads(Format::Json, format!("[{object}]"), &["record 1: - - -"]);
+    reads(FileFormat::Ndjson, &object, &["1: - - -"]);
+    reads(
+        FileFormat::Json,
+        format!("[{object}]"),
+        &["record 1: - - -"],
+    );
 }
 
 #[test]
@@ -311,11 +315,11 @@ fn failing_input_ends_reading() {
             Err(io::Error::other("disk failure"))
         }
     }
-    for format in [Format::Csv, Format::Json, Format::Ndjson] {
+    for format in [FileFormat::Csv, FileFormat::Json, FileFormat::Ndjson] {
         let (start, line) = match format {
-            Format::Csv | Format::Xlsx => ("name,type,year\n", 2),
-            Format::Json => ("[\n\n\n", 4),
-            Format::Ndjson => ("\n\n\n\n", 5),
+            FileFormat::Csv | FileFormat::Xlsx => ("name,type,year\n", 2),
+            FileFormat::Json => ("[\n\n\n", 4),
+            FileFormat::Ndjson => ("\n\n\n\n", 5),
         };
         assert_eq!(
             read(start.as_bytes().chain(Failing), format),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Draft, Field, MemoryCatalogue, Pages, Redefinition, Value,
-    transfer::{Columns, Format, ImportOptions, Position, Records, RobotWriter, import},
+    transfer::{Columns, FileFormat, ImportOptions, Position, Records, RobotWriter, import},
 };
 
 /// Parts of names with a special meaning in formats, spreadsheets or editors, separated by `|`.
@@ -69,7 +69,7 @@ fn defined() -> MemoryCatalogue {
 }
 
 /// The robots of a catalogue in a format.
-fn written(catalogue: &MemoryCatalogue, format: Format, fields: &[Field]) -> Vec<u8> {
+fn written(catalogue: &MemoryCatalogue, format: FileFormat, fields: &[Field]) -> Vec<u8> {
     write(catalogue, RobotWriter::new(format, fields.to_vec()))
 }
 
@@ -88,7 +88,7 @@ fn drafts(catalogue: &MemoryCatalogue) -> Vec<Draft> {
 }
 
 /// The formats that keep each text as it is. XML has no control characters.
-const TEXTS: [Format; 3] = [Format::Csv, Format::Json, Format::Ndjson];
+const TEXTS: [FileFormat; 3] = [FileFormat::Csv, FileFormat::Json, FileFormat::Ndjson];
 
 /// Orders of the fields that an import needs, with and without the id.
 const ORDERS: [&str; 4] = [

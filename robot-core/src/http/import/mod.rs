@@ -31,8 +31,8 @@ use crate::{
     catalogue::{Catalogue, Error, Pending},
     model::{Definition, Message, RobotId, Violation},
     transfer::{
-        Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position, ReadError,
-        Records, import, import_atomically,
+        FileFormat, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position,
+        ReadError, Records, import, import_atomically,
     },
 };
 
@@ -72,7 +72,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     let format = call
         .arguments
         .format()?
-        .or_else(|| Format::of_media_type(&media_type));
+        .or_else(|| FileFormat::of_media_type(&media_type));
     let format = format.ok_or_else(|| {
         Failure::malformed(
             "The format is not known; send format=csv, json, ndjson or xlsx in the query, or the \

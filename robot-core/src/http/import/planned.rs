@@ -18,7 +18,7 @@ use crate::{
     },
     model::{Definition, Message},
     transfer::{
-        Columns, Format, ImportCounts, ImportOptions, Outcome, Plan, PlanError, PlannedColumn,
+        Columns, FileFormat, ImportCounts, ImportOptions, Outcome, Plan, PlanError, PlannedColumn,
         Position, ProposedChange, ReadError, Records,
     },
 };
@@ -79,7 +79,7 @@ impl Report {
         mut self,
         catalogue: &Arc<dyn Catalogue>,
         mut body: BodyReader,
-        format: Format,
+        format: FileFormat,
         columns: Columns,
         behaviour: Behaviour,
     ) -> HandlerResult {

@@ -99,9 +99,9 @@ where
 /// ```
 /// use std::sync::Arc;
 /// use robot_core::MemoryCatalogue;
-/// use robot_core::transfer::{Format, ImportOptions, Records, import};
+/// use robot_core::transfer::{FileFormat, ImportOptions, Records, import};
 ///
-/// let records = Records::new("[]".as_bytes(), Format::Json);
+/// let records = Records::new("[]".as_bytes(), FileFormat::Json);
 /// let mut outcomes = import(Arc::new(MemoryCatalogue::new()), records, ImportOptions::default());
 /// assert!(outcomes.next().is_none());
 /// ```
@@ -193,10 +193,10 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// ```
     /// use std::sync::Arc;
     /// use robot_core::MemoryCatalogue;
-    /// use robot_core::transfer::{Format, ImportOptions, Records, import};
+    /// use robot_core::transfer::{FileFormat, ImportOptions, Records, import};
     ///
     /// let file = "name,type,year\nR2-D2,toaster,1977\nC-3PO,droid,1977\n";
-    /// let records = Records::new(file.as_bytes(), Format::Csv);
+    /// let records = Records::new(file.as_bytes(), FileFormat::Csv);
     /// let mut outcomes = import(Arc::new(MemoryCatalogue::new()), records, ImportOptions::default());
     /// assert_eq!(outcomes.by_ref().count(), 1);
     /// assert_eq!(outcomes.not_tried(), Some(1));
