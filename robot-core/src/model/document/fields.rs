@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     keywords::Keywords,
-    place::{Place, Result},
+    location::{KeywordLocation, Result},
 };
 use crate::model::{
     field::{Field, Member, Properties},
@@ -17,16 +17,16 @@ const NAME_LIMIT: usize = 63;
 const INDEXED_NAME_LIMIT: usize = 40;
 /// The field with a name and the JSON of its keywords: a built-in one with other properties, or one of the owner.
 pub(super) fn field(name: &str, json: &str, is_required: bool) -> Result<Field> {
-    let place = Place::property(name);
-    let keywords = Keywords::read(place.members(json)?, place)?;
+    let location = KeywordLocation::property(name);
+    let keywords = Keywords::read(location.members(json)?, location)?;
     let built_in = Field::built_in(name);
     if built_in.is_none() {
-        check_name(name, place)?;
+        check_name(name, location)?;
     }
     if keywords.index || keywords.unique == Some(true) {
-        check_index(name, &keywords, place)?;
+        check_index(name, &keywords, location)?;
     }
-    let kind = keywords.kind(built_in.map_or(Member::Own, Field::member), place)?;
+    let kind = keywords.kind(built_in.map_or(Member::Own, Field::member), location)?;
     let base = match built_in {
         Some(field) => field.properties().clone(),
         None => own_field(name, kind.clone()),
@@ -54,14 +54,14 @@ fn own_field(name: &str, kind: Kind) -> Properties {
     }
 }
 
-fn check_index(name: &str, keywords: &Keywords, place: Place<'_>) -> Result<()> {
+fn check_index(name: &str, keywords: &Keywords, location: KeywordLocation<'_>) -> Result<()> {
     if name.len() > INDEXED_NAME_LIMIT {
-        return place.error(format_args!(
+        return location.error(format_args!(
             "unique and index need a name of at most {INDEXED_NAME_LIMIT} characters"
         ));
     }
     if keywords.max_length > Some(INDEXED_LENGTH) {
-        return place.error(format_args!(
+        return location.error(format_args!(
             "unique and index need a maxLength of at most {INDEXED_LENGTH}"
         ));
     }
@@ -79,19 +79,19 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     }
 }
 
-fn check_name(name: &str, place: Place<'_>) -> Result<()> {
+fn check_name(name: &str, location: KeywordLocation<'_>) -> Result<()> {
     let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name
             .bytes()
             .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
         && name.len() <= NAME_LIMIT;
     if !is_name {
-        return place.error(format_args!(
+        return location.error(format_args!(
             "a name has 1 to {NAME_LIMIT} of the characters a to z, 0 to 9 and _, the first one a letter"
         ));
     }
     if is_reserved(name) {
-        return place.error("this name has another meaning; choose another one");
+        return location.error("this name has another meaning; choose another one");
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::Arc};
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::Number;
 
-use super::place::{Place, Result};
+use super::location::{KeywordLocation, Result};
 use crate::model::{
     field::{Field, Member, NAME_LENGTH_LIMIT},
     format::{Format, Pattern},
@@ -44,47 +44,47 @@ pub(super) struct Keywords {
 }
 
 impl Keywords {
-    pub(super) fn read(members: Members<'_>, place: Place<'_>) -> Result<Self> {
+    pub(super) fn read(members: Members<'_>, location: KeywordLocation<'_>) -> Result<Self> {
         let mut read = Self::default();
         for (keyword, json) in members.0 {
-            let place = place.with(&keyword);
+            let location = location.with(&keyword);
             match &*keyword {
-                "type" => read.kind = Some(place.value(json, KINDS)?),
-                "title" => read.title = Some(place.text(json, TITLE_LIMIT)?),
-                "description" => read.description = Some(place.text(json, DESCRIPTION_LIMIT)?),
+                "type" => read.kind = Some(location.value(json, KINDS)?),
+                "title" => read.title = Some(location.text(json, TITLE_LIMIT)?),
+                "description" => read.description = Some(location.text(json, DESCRIPTION_LIMIT)?),
                 "maxLength" => {
                     let expected = format!("an integer from 1 to {TEXT_LENGTH_LIMIT}");
-                    let length: usize = place.value(json, &expected)?;
+                    let length: usize = location.value(json, &expected)?;
                     if !(1..=TEXT_LENGTH_LIMIT).contains(&length) {
-                        return place.error(format_args!("must be {expected}"));
+                        return location.error(format_args!("must be {expected}"));
                     }
                     read.max_length = Some(length);
                 }
                 "pattern" => {
-                    let pattern = place.text(json, PATTERN_LIMIT)?;
+                    let pattern = location.text(json, PATTERN_LIMIT)?;
                     match regex(&pattern) {
                         Ok(regex) => read.pattern = Some(Pattern(Arc::new(regex))),
-                        Err(message) => return place.error(message),
+                        Err(message) => return location.error(message),
                     }
                 }
                 "format" => {
                     let names: Vec<_> = Format::NAMED.iter().map(|format| format.name).collect();
                     let expected = listed(&names, "or");
-                    let name: String = place.value(json, &expected)?;
+                    let name: String = location.value(json, &expected)?;
                     let format = Format::NAMED.iter().find(|format| format.name == name);
                     read.format = format.map(Format::Named);
                     if format.is_none() {
-                        return place.error(format_args!("must be {expected}"));
+                        return location.error(format_args!("must be {expected}"));
                     }
                 }
-                "minimum" => read.minimum = Some(place.value(json, "a number")?),
-                "maximum" => read.maximum = Some(place.value(json, "a number")?),
-                "enum" => read.choices = Some(choices(json, place)?),
-                "unique" => read.unique = Some(place.value(json, "true or false")?),
-                "index" => read.index = place.value(json, "true or false")?,
-                "search" => read.search = place.value(json, "true or false")?,
+                "minimum" => read.minimum = Some(location.value(json, "a number")?),
+                "maximum" => read.maximum = Some(location.value(json, "a number")?),
+                "enum" => read.choices = Some(choices(json, location)?),
+                "unique" => read.unique = Some(location.value(json, "true or false")?),
+                "index" => read.index = location.value(json, "true or false")?,
+                "search" => read.search = location.value(json, "true or false")?,
                 _ => {
-                    return place.error(
+                    return location.error(
                         "is not a keyword here; the keywords are type, enum, maxLength, pattern, format, \
                          minimum, maximum, unique, index, search, title and description",
                     );
@@ -96,8 +96,8 @@ impl Keywords {
     }
 
     /// The kind.
-    pub(super) fn kind(&self, member: Member, place: Place<'_>) -> Result<Kind> {
-        let permit = |keywords| self.permit(keywords, place);
+    pub(super) fn kind(&self, member: Member, location: KeywordLocation<'_>) -> Result<Kind> {
+        let permit = |keywords| self.permit(keywords, location);
         match (member, self.kind.as_deref(), &self.choices) {
             (Member::Name, None | Some("string"), _) => {
                 permit(&["maxLength", "unique"])?;
@@ -105,10 +105,10 @@ impl Keywords {
                     .max_length
                     .is_some_and(|length| length != NAME_LENGTH_LIMIT)
                 {
-                    let place = place.with("maxLength");
-                    return place.error(format_args!("must be {NAME_LENGTH_LIMIT}, or missing"));
+                    let location = location.with("maxLength");
+                    return location.error(format_args!("must be {NAME_LENGTH_LIMIT}, or missing"));
                 }
-                self.text(place)
+                self.text(location)
             }
             (Member::Type, None | Some("string"), choices) => {
                 permit(&["enum"])?;
@@ -118,7 +118,7 @@ impl Keywords {
             }
             (Member::Year, None | Some("integer"), _) => {
                 permit(&["minimum", "maximum"])?;
-                self.integer(0, place)
+                self.integer(0, location)
             }
             (Member::Own, None | Some("string"), Some(choices)) => {
                 permit(&["enum", "unique", "index", "search"])?;
@@ -133,35 +133,35 @@ impl Keywords {
                     "index",
                     "search",
                 ])?;
-                self.text(place)
+                self.text(location)
             }
             (Member::Own, Some("integer"), None) => {
                 permit(&["minimum", "maximum", "unique", "index"])?;
-                self.integer(i64::MIN, place)
+                self.integer(i64::MIN, location)
             }
             (Member::Own, Some("number"), None) => {
                 permit(&["minimum", "maximum", "unique", "index"])?;
                 let [minimum, maximum] =
-                    self.limits([f64::MIN, f64::MAX], Number::as_f64, place)?;
+                    self.limits([f64::MIN, f64::MAX], Number::as_f64, location)?;
                 Ok(Kind::Number { minimum, maximum })
             }
             (Member::Own, Some("boolean"), None) => {
                 permit(&["unique", "index"])?;
                 Ok(Kind::Boolean)
             }
-            (_, None, _) => place.error(format_args!("needs a type ({KINDS}), or an enum")),
-            _ => place.with("type").error(format_args!(
+            (_, None, _) => location.error(format_args!("needs a type ({KINDS}), or an enum")),
+            _ => location.with("type").error(format_args!(
                 "must be {KINDS}; an enum has strings, and the built-in fields keep their types"
             )),
         }
     }
 
     /// Fails if a keyword is given that the field does not permit.
-    fn permit(&self, keywords: &[&str], place: Place<'_>) -> Result<()> {
+    fn permit(&self, keywords: &[&str], location: KeywordLocation<'_>) -> Result<()> {
         let all = [&["type", "title", "description"], keywords].concat();
         let mut given = self.given.iter();
         match given.find(|given| !all.contains(&given.as_str())) {
-            Some(keyword) => place.with(keyword).error(format_args!(
+            Some(keyword) => location.with(keyword).error(format_args!(
                 "does not fit the field, which permits {}; leave it out",
                 all.join(", ")
             )),
@@ -169,11 +169,11 @@ impl Keywords {
         }
     }
 
-    fn text(&self, place: Place<'_>) -> Result<Kind> {
+    fn text(&self, location: KeywordLocation<'_>) -> Result<Kind> {
         let format = match (&self.pattern, &self.format) {
             (Some(_), Some(_)) => {
-                let place = place.with("pattern");
-                return place.error("excludes format; give one of them");
+                let location = location.with("pattern");
+                return location.error("excludes format; give one of them");
             }
             (Some(pattern), None) => Format::Pattern(pattern.clone()),
             (None, format) => format.clone().unwrap_or(Format::Any),
@@ -184,8 +184,8 @@ impl Keywords {
         })
     }
 
-    fn integer(&self, least: i64, place: Place<'_>) -> Result<Kind> {
-        let [minimum, maximum] = self.limits([least, i64::MAX], Number::as_i64, place)?;
+    fn integer(&self, least: i64, location: KeywordLocation<'_>) -> Result<Kind> {
+        let [minimum, maximum] = self.limits([least, i64::MAX], Number::as_i64, location)?;
         Ok(Kind::Integer { minimum, maximum })
     }
 
@@ -194,18 +194,20 @@ impl Keywords {
         &self,
         [least, greatest]: [T; 2],
         read: fn(&Number) -> Option<T>,
-        place: Place<'_>,
+        location: KeywordLocation<'_>,
     ) -> Result<[T; 2]> {
         let limit = |given: &Option<Number>, default, keyword| match given.as_ref().map(read) {
-            Some(None) => place.with(keyword).error("must be an integer of 64 bits"),
+            Some(None) => location
+                .with(keyword)
+                .error("must be an integer of 64 bits"),
             Some(Some(limit)) => Ok(limit),
             None => Ok(default),
         };
         let minimum = limit(&self.minimum, least, "minimum")?;
         let maximum = limit(&self.maximum, greatest, "maximum")?;
         if minimum > maximum {
-            let place = place.with("minimum");
-            return place.error("must not be greater than maximum");
+            let location = location.with("minimum");
+            return location.error("must not be greater than maximum");
         }
         Ok([minimum, maximum])
     }
@@ -213,20 +215,20 @@ impl Keywords {
 
 const KINDS: &str = "string, integer, number or boolean";
 
-fn choices(json: &str, place: Place<'_>) -> Result<Vec<String>> {
-    let choices: Vec<String> = place.value(json, "an array of strings")?;
+fn choices(json: &str, location: KeywordLocation<'_>) -> Result<Vec<String>> {
+    let choices: Vec<String> = location.value(json, "an array of strings")?;
     if !(1..=CHOICE_LIMIT).contains(&choices.len()) {
-        return place.error(format_args!("must have 1 to {CHOICE_LIMIT} choices"));
+        return location.error(format_args!("must have 1 to {CHOICE_LIMIT} choices"));
     }
     for (index, choice) in choices.iter().enumerate() {
         let is_text = (1..=NAME_LENGTH_LIMIT).contains(&choice.chars().count());
         if !is_text || choice.contains('\0') {
-            return place.error(format_args!(
+            return location.error(format_args!(
                 "choices have 1 to {NAME_LENGTH_LIMIT} characters"
             ));
         }
         if choices[..index].contains(choice) {
-            return place.error(format_args!("has '{}' twice", excerpt(choice)));
+            return location.error(format_args!("has '{}' twice", excerpt(choice)));
         }
     }
     Ok(choices)

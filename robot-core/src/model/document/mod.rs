@@ -3,16 +3,16 @@
 mod edit;
 mod fields;
 mod keywords;
-mod place;
+mod location;
 mod write;
 
 use std::str::FromStr;
 
 pub(super) use self::write::Property;
-pub use self::{edit::DefinitionDraft, place::DefinitionError};
+pub use self::{edit::DefinitionDraft, location::DefinitionError};
 use self::{
     fields::field,
-    place::{Place, Result},
+    location::{KeywordLocation, Result},
 };
 pub(crate) use self::{
     fields::is_reserved,
@@ -40,7 +40,7 @@ impl FromStr for Definition {
     type Err = DefinitionError;
 
     fn from_str(text: &str) -> Result<Self> {
-        let root = Place::root("");
+        let root = KeywordLocation::root("");
         if text.len() > DOCUMENT_LIMIT {
             return root.error(format_args!("must have at most {DOCUMENT_LIMIT} bytes"));
         }
@@ -48,21 +48,21 @@ impl FromStr for Definition {
         let (mut title, mut noun, mut properties) = (None, None, Members::default());
         let mut required: Option<Vec<String>> = None;
         for (keyword, json) in members.0 {
-            let place = Place::root(&keyword);
+            let location = KeywordLocation::root(&keyword);
             match &*keyword {
-                "title" => title = Some(place.text(json, TITLE_LIMIT)?),
-                "noun" => noun = Some(read_noun(json, place)?),
-                "properties" => properties = place.members(json)?,
-                "required" => required = Some(place.value(json, "an array of names")?),
+                "title" => title = Some(location.text(json, TITLE_LIMIT)?),
+                "noun" => noun = Some(read_noun(json, location)?),
+                "properties" => properties = location.members(json)?,
+                "required" => required = Some(location.value(json, "an array of names")?),
                 "$schema" => {
-                    let schema: String = place.value(json, "a string")?;
+                    let schema: String = location.value(json, "a string")?;
                     if schema != SCHEMA {
-                        return place.error(format_args!("must be {SCHEMA}, or missing"));
+                        return location.error(format_args!("must be {SCHEMA}, or missing"));
                     }
                 }
                 "type" if json == "\"object\"" => {}
                 _ => {
-                    return place.error(
+                    return location.error(
                         "is not a keyword here; the keywords are title, noun, properties and required",
                     );
                 }
@@ -76,7 +76,7 @@ impl FromStr for Definition {
         let names: Vec<_> = built_ins.clone().chain(own).collect();
         if names.len() > built_ins.clone().count() + FIELD_LIMIT {
             let message = format!("must have at most {FIELD_LIMIT} own fields");
-            return Place::root("properties").error(message);
+            return KeywordLocation::root("properties").error(message);
         }
         let required = required.unwrap_or_else(|| built_ins.map(str::to_owned).collect());
         check_required(&required, &names)?;
@@ -86,7 +86,7 @@ impl FromStr for Definition {
             let field = field(name, json, required.iter().any(|required| required == name))?;
             indexes += usize::from(field.is_own() && field.is_indexed());
             if indexes > INDEX_LIMIT {
-                return Place::property(name).error(format_args!(
+                return KeywordLocation::property(name).error(format_args!(
                     "at most {INDEX_LIMIT} fields can be unique or have an index; leave both out here"
                 ));
             }
@@ -98,14 +98,14 @@ impl FromStr for Definition {
 
 const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
 
-fn read_noun(json: &str, place: Place<'_>) -> Result<Noun> {
-    let noun: Noun = place.value(json, r#"such as {"one": "vase", "many": "vases"}"#)?;
+fn read_noun(json: &str, location: KeywordLocation<'_>) -> Result<Noun> {
+    let noun: Noun = location.value(json, r#"such as {"one": "vase", "many": "vases"}"#)?;
     let is_text = |text: &String| {
         let length = text.trim().chars().count();
         (1..=NOUN_LIMIT).contains(&length) && !text.contains(char::is_control)
     };
     if !is_text(&noun.one) || !is_text(&noun.many) {
-        return place.error(format_args!(
+        return location.error(format_args!(
             "must have texts of 1 to {NOUN_LIMIT} characters"
         ));
     }
@@ -114,18 +114,18 @@ fn read_noun(json: &str, place: Place<'_>) -> Result<Noun> {
 
 /// Checks the names of the required fields.
 fn check_required(required: &[String], names: &[&str]) -> Result<()> {
-    let place = Place::root("required");
+    let location = KeywordLocation::root("required");
     for (index, name) in required.iter().enumerate() {
         if !names.contains(&name.as_str()) {
             let name = excerpt(name);
-            return place.error(format_args!("has '{name}', which is not a field"));
+            return location.error(format_args!("has '{name}', which is not a field"));
         }
         if required[..index].contains(name) {
-            return place.error(format_args!("has {name} twice; name it once"));
+            return location.error(format_args!("has {name} twice; name it once"));
         }
     }
     if !required.iter().any(|name| name == Field::NAME.name()) {
-        return place.error("must have name, which every robot needs");
+        return location.error("must have name, which every robot needs");
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ mod tests {
             .map(|number| format!(r#""f{number}":{{"type":"boolean"}}"#))
             .collect::<Vec<_>>()
             .join(",");
-        for (document, place) in [
+        for (document, location) in [
             ("[]".to_owned(), "the definition: "),
             (" ".repeat(70_000), "the definition: "),
             (r#"{"title":""}"#.to_owned(), "title: "),
@@ -273,13 +273,13 @@ mod tests {
             ),
         ] {
             let error = document.parse::<Definition>().unwrap_err().to_string();
-            assert!(error.starts_with(place), "{error}");
+            assert!(error.starts_with(location), "{error}");
         }
     }
 
     #[test]
     fn nouns_and_left_out_fields_are_checked() {
-        for (document, place) in [
+        for (document, location) in [
             (r#"{"noun":{"one":"vase"}}"#, "noun: "),
             (r#"{"noun":{"one":"vase","many":""}}"#, "noun: "),
             (r#"{"properties":{"name":false}}"#, "properties.name: "),
@@ -289,7 +289,7 @@ mod tests {
             ),
         ] {
             let error = document.parse::<Definition>().unwrap_err().to_string();
-            assert!(error.starts_with(place), "{error}");
+            assert!(error.starts_with(location), "{error}");
         }
         let definition: Definition = r#"{"properties":{"type":false}}"#.parse().unwrap();
         assert_eq!(Field::names(definition.settable()), "name,year");

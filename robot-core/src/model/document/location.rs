@@ -1,4 +1,4 @@
-//! Places in a document, for messages.
+//! Locations of keywords in a document, for messages.
 
 use std::fmt::Display;
 
@@ -6,24 +6,24 @@ use serde::de::DeserializeOwned;
 
 use crate::model::{members::Members, text::excerpt};
 
-/// Why a text is not a definition: the place in the document, what is wrong there, and what to do.
+/// Why a text is not a definition: the location in the document, what is wrong there, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {message}")]
+#[error("{location}: {message}")]
 pub struct DefinitionError {
-    place: String,
+    location: String,
     message: String,
 }
 
 pub(super) type Result<T, E = DefinitionError> = std::result::Result<T, E>;
 
-/// A place in the document.
+/// The location of a keyword in the document, or of a property.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct KeywordLocation<'a> {
     property: Option<&'a str>,
     keyword: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> KeywordLocation<'a> {
     pub(super) const fn root(keyword: &'a str) -> Self {
         Self {
             property: None,
@@ -44,14 +44,14 @@ impl<'a> Place<'a> {
 
     pub(super) fn error<T>(self, message: impl Display) -> Result<T> {
         let keyword = excerpt(self.keyword);
-        let place = match self.property {
+        let location = match self.property {
             Some(name) if keyword.is_empty() => format!("properties.{}", excerpt(name)),
             Some(name) => format!("properties.{}.{keyword}", excerpt(name)),
             None if keyword.is_empty() => "the definition".to_owned(),
             None => keyword.into_owned(),
         };
         Err(DefinitionError {
-            place,
+            location,
             message: message.to_string(),
         })
     }
@@ -79,14 +79,14 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The place of a member of the object here.
+    /// The location of a member of the object here.
     const fn member(self, name: &'a str) -> Self {
         match self {
             Self {
                 property: None,
                 keyword,
             } if !keyword.is_empty() => Self::property(name),
-            place => place.with(name),
+            location => location.with(name),
         }
     }
 
