@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     context::OutputFormat,
-    failure::Failure,
+    error::CliError,
     fields::{invalid, settable},
     rows::Rows,
     terminal::ConfirmationArgs,
@@ -91,7 +91,7 @@ impl ColumnArgs {
         &self,
         mut columns: Columns,
         definition: &Definition,
-    ) -> Result<Columns, Failure> {
+    ) -> Result<Columns, CliError> {
         for pair in &self.map {
             let (heading, field) = split("map", pair, PAIR)?;
             if !self.define {
@@ -124,7 +124,7 @@ impl ColumnArgs {
     }
 
     /// How the file is read.
-    pub(crate) fn reading(&self) -> Result<ReadOptions, Failure> {
+    pub(crate) fn reading(&self) -> Result<ReadOptions, CliError> {
         let mut options = ReadOptions::default();
         options.sheet.clone_from(&self.sheet);
         if self.no_header {
@@ -140,13 +140,13 @@ impl ColumnArgs {
 }
 
 /// The two parts of an argument.
-fn split<'a>(name: &str, pair: &'a str, form: &str) -> Result<(&'a str, &'a str), Failure> {
+fn split<'a>(name: &str, pair: &'a str, form: &str) -> Result<(&'a str, &'a str), CliError> {
     pair.rsplit_once('=')
         .ok_or_else(|| invalid(name, pair, format!("write it as {form}")))
 }
 
 /// The failure of a file with columns that would not be stored.
-pub(crate) fn unknown(headings: &[String]) -> Failure {
+pub(crate) fn unknown(headings: &[String]) -> CliError {
     let quoted = headings.iter().map(|heading| {
         if heading.contains([',', ' ', '"']) {
             format!("\"{}\"", heading.replace('"', "\"\""))
@@ -157,12 +157,12 @@ pub(crate) fn unknown(headings: &[String]) -> Failure {
     let list = quoted.collect::<Vec<_>>().join(",");
     let is_id = |heading: &String| heading.eq_ignore_ascii_case(Field::ID.name());
     if headings.iter().all(is_id) {
-        return Failure::new(
+        return CliError::new(
             "the file has ids; add --match id to change the robots with these ids, --define to keep them in a field, \
              or --ignore id to leave them out",
         );
     }
-    Failure::new(format_args!(
+    CliError::new(format_args!(
         "the file has columns that the catalogue does not have: {}; add them with --define, map them with --map, \
          or leave them out with --ignore '{list}'",
         headings.join(", ")

@@ -10,7 +10,7 @@ use robot_core::{
     Catalogue, Definition, OpenError, OpenOptions, Preparation, StoreFiles, transfer,
 };
 
-use crate::failure::Failure;
+use crate::error::CliError;
 
 /// The global options, and the output.
 pub(crate) struct Context<'a> {
@@ -73,8 +73,8 @@ impl Context<'_> {
     /// Opens the catalogue, and parses arguments by its definition. It is created only if they can be parsed.
     pub(crate) fn open_for<T>(
         &self,
-        parse: impl Fn(&Definition) -> Result<T, Failure>,
-    ) -> Result<(Arc<dyn Catalogue>, T), Failure> {
+        parse: impl Fn(&Definition) -> Result<T, CliError>,
+    ) -> Result<(Arc<dyn Catalogue>, T), CliError> {
         let existing = self.open_present()?;
         let definition = existing.as_ref().map(Catalogue::definition);
         let parsed = parse(definition.as_ref().unwrap_or(Definition::built_in()))?;

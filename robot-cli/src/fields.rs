@@ -9,7 +9,7 @@ use std::fmt::Display;
 use clap::Args;
 use robot_core::{Definition, Draft, Field, ParseIdError, RobotId, http::similar};
 
-use crate::failure::Failure;
+use crate::error::CliError;
 
 /// Values of a robot.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ impl Values {
         name: Option<&str>,
         unset: &[String],
         definition: &Definition,
-    ) -> Result<(Draft, Vec<Field>), Failure> {
+    ) -> Result<(Draft, Vec<Field>), CliError> {
         let (mut draft, mut removed) = (Draft::default(), Vec::new());
         let mut set = |name: &str, text: &str| {
             let field = settable(name, definition)?;
@@ -116,8 +116,8 @@ pub(crate) fn pair(text: &str) -> Result<(&str, &str), String> {
 }
 
 /// The failure for a wrong value of an option.
-pub(crate) fn invalid(option: &str, text: &str, message: impl Display) -> Failure {
-    Failure::usage(format_args!(
+pub(crate) fn invalid(option: &str, text: &str, message: impl Display) -> CliError {
+    CliError::usage(format_args!(
         "invalid value '{text}' for '--{option}': {message}"
     ))
 }
@@ -139,7 +139,7 @@ impl PrintedFields {
     }
 
     /// The fields of `--fields`.
-    pub(crate) fn parse(option: Option<&str>, definition: &Definition) -> Result<Self, Failure> {
+    pub(crate) fn parse(option: Option<&str>, definition: &Definition) -> Result<Self, CliError> {
         let Some(text) = option else {
             return Ok(Self::of(definition));
         };

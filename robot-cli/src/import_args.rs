@@ -11,7 +11,7 @@ use robot_core::{
     transfer::{OnConflict, Outcome, Position},
 };
 
-use crate::{columns::ColumnArgs, place::Place};
+use crate::{columns::ColumnArgs, path_argument::PathArgument};
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -63,13 +63,17 @@ pub(crate) struct ImportArgs {
 }
 
 /// The messages about a record that fails.
-pub(crate) fn messages(place: &Place, outcome: &Outcome, definition: &Definition) -> Vec<String> {
+pub(crate) fn messages(
+    path: &PathArgument,
+    outcome: &Outcome,
+    definition: &Definition,
+) -> Vec<String> {
     let Err(error) = &outcome.result else {
         return Vec::new();
     };
     let location = match outcome.position {
-        Position::Line(line) => format!("{place}:{line}"),
-        position => format!("{place}: {position}"),
+        Position::Line(line) => format!("{path}:{line}"),
+        position => format!("{path}: {position}"),
     };
     let messages = error.messages().into_iter();
     messages

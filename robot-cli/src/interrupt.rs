@@ -17,7 +17,7 @@ use signal_hook::{
     flag,
 };
 
-use crate::failure::Failure;
+use crate::error::CliError;
 
 /// Exit status of a process that a signal terminated, minus the number of the signal.
 const SIGNAL_STATUS: u8 = 128;
@@ -31,10 +31,10 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// Registers the signal handlers.
-    pub(crate) fn register() -> Result<Self, Failure> {
+    pub(crate) fn register() -> Result<Self, CliError> {
         let interrupt = Self::default();
         interrupt.add_handlers().map_err(|cause| {
-            Failure::new(format_args!(
+            CliError::new(format_args!(
                 "cannot handle Ctrl-C: {cause}; run the command again"
             ))
         })?;
@@ -75,9 +75,9 @@ impl Interrupt {
     }
 
     /// Prints what became of a command that a signal stopped.
-    pub(crate) fn stopped(&self, message: &str) -> Failure {
+    pub(crate) fn stopped(&self, message: &str) -> CliError {
         let _ = writeln!(io::stderr(), "Stopped{message}");
-        Failure::printed(None, self.status())
+        CliError::printed(None, self.status())
     }
 
     /// A reader of the same bytes that returns an error after a signal: a part of a file must not be taken for

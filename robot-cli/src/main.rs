@@ -1,20 +1,20 @@
 //! Command line of the robot catalogue.
 //!
 //! `main` parses the command line ([`arguments`]), runs one of the [`commands`] and turns its
-//! [`Failure`] into an exit status. The rules about robots are in `robot-core`.
+//! [`CliError`] into an exit status. The rules about robots are in `robot-core`.
 
 mod arguments;
 mod columns;
 mod commands;
 mod context;
-mod failure;
+mod error;
 mod fields;
 mod help;
 mod import_args;
 mod interrupt;
 mod logging;
 mod output;
-mod place;
+mod path_argument;
 mod printable;
 mod progress;
 mod rows;
@@ -40,16 +40,16 @@ use crate::{
     arguments::Arguments,
     commands::Command,
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     printable::Printable,
 };
 
 fn main() -> ExitCode {
     logging::start();
-    let outcome = parse().map_err(Failure::from).and_then(|matches| {
+    let outcome = parse().map_err(CliError::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
-            Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
-            reported @ Failure::Reported(_) => reported,
+            CliError::CommandLine(error) => help::with_usage(error, &matches).into(),
+            reported @ CliError::Reported(_) => reported,
         })
     });
     match outcome {
@@ -73,7 +73,7 @@ fn parse() -> Result<ArgMatches, clap::Error> {
     command.try_get_matches()
 }
 
-fn run(matches: &ArgMatches) -> Result<(), Failure> {
+fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let arguments = Arguments::from_arg_matches(matches)?;
     terminal::set_color(arguments.color);
     let format = OutputFormat::among(&arguments.format);
@@ -99,7 +99,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let context = &mut context;
     // A shell may have redirected the output to the catalogue.
     if cfg!(unix) && context.files().contains(Path::new("/dev/stdout")) {
-        return Err(Failure::own_file("standard output"));
+        return Err(CliError::own_file("standard output"));
     }
     let outcome = match arguments.command {
         Command::Add(args) => commands::add::run(&args, context),

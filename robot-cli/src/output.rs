@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     fields::PrintedFields,
     rows::Rows,
     table::Table,
@@ -20,11 +20,11 @@ use crate::{
 };
 
 /// The failure of a command whose result cannot be printed.
-type NotPrinted = fn(io::Error) -> Failure;
+type NotPrinted = fn(io::Error) -> CliError;
 
 impl Context<'_> {
     /// Prints a text, and flushes.
-    pub(crate) fn print(&mut self, text: &str, failure: NotPrinted) -> Result<(), Failure> {
+    pub(crate) fn print(&mut self, text: &str, failure: NotPrinted) -> Result<(), CliError> {
         let written = self.output.write_all(text.as_bytes());
         written.and_then(|()| self.output.flush()).map_err(failure)
     }
@@ -35,7 +35,7 @@ impl Context<'_> {
         robot: Robot,
         columns: &PrintedFields,
         failure: NotPrinted,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let format = match self.print_format() {
             // One robot is one object, with no array around it.
             OutputFormat::Json => OutputFormat::Ndjson,
@@ -52,7 +52,7 @@ impl Context<'_> {
         pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
         columns: &PrintedFields,
         hint: Option<&str>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let mut pages = pages.peekable();
         let format = self.print_format();
         if format == OutputFormat::Table && pages.peek().is_none() {
@@ -61,7 +61,7 @@ impl Context<'_> {
             }
             return Ok(());
         }
-        self.print_robots(format, pages, columns, Failure::output)
+        self.print_robots(format, pages, columns, CliError::output)
     }
 
     fn print_robots(
@@ -70,7 +70,7 @@ impl Context<'_> {
         pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
         columns: &PrintedFields,
         failure: NotPrinted,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let Some(format) = format.of_files() else {
             let mut table = Table::new(Screen::of_standard_output(), columns);
             for page in pages {
@@ -93,7 +93,7 @@ impl Context<'_> {
         text: &str,
         members: &[(&str, Value)],
         failure: NotPrinted,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         match self.print_format() {
             OutputFormat::Table => {
                 let text = self.worded(text);

@@ -9,7 +9,7 @@ use robot_core::{
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     fields::{PAIR, PrintedFields, did_you_mean, fields_help, find, invalid, pair},
 };
 
@@ -69,7 +69,7 @@ impl ConditionArgs {
         &self,
         mut filter: Filter,
         catalogue: &dyn Catalogue,
-    ) -> Result<Filter, Failure> {
+    ) -> Result<Filter, CliError> {
         let definition = &catalogue.definition();
         if let Some(words) = &self.words {
             filter = filter.with_words(words, definition);
@@ -79,7 +79,7 @@ impl ConditionArgs {
             filter.map_err(|message| invalid("where", text, message))
         })?;
         match catalogue.unknown_choice(&filter)? {
-            Some(message) => Err(Failure::usage(message)),
+            Some(message) => Err(CliError::usage(message)),
             None => Ok(filter),
         }
     }
@@ -118,7 +118,7 @@ impl FilterArgs {
     }
 
     /// The filter of these arguments and one of names.
-    fn filter(&self, names: Filter, catalogue: &dyn Catalogue) -> Result<Filter, Failure> {
+    fn filter(&self, names: Filter, catalogue: &dyn Catalogue) -> Result<Filter, CliError> {
         let definition = &catalogue.definition();
         let filter = self.built_in().try_fold(names, |filter, (name, text)| {
             let filter = and(filter, name, text, definition);
@@ -153,7 +153,7 @@ impl TextFilterArgs {
         self.comparison.names(&self.containing).is_met_by_all() && self.filter.is_empty()
     }
 
-    pub(crate) fn filter(&self, catalogue: &dyn Catalogue) -> Result<Filter, Failure> {
+    pub(crate) fn filter(&self, catalogue: &dyn Catalogue) -> Result<Filter, CliError> {
         let names = self.comparison.names(&self.containing);
         self.filter.filter(names, catalogue)
     }
@@ -209,7 +209,7 @@ impl OrderArgs {
         catalogue: Arc<dyn Catalogue>,
         filter: Filter,
         otherwise: &str,
-    ) -> Result<impl Iterator<Item = robot_core::Result<Vec<Robot>>> + use<>, Failure> {
+    ) -> Result<impl Iterator<Item = robot_core::Result<Vec<Robot>>> + use<>, CliError> {
         let definition = catalogue.definition();
         let sort = self.sort.as_deref().unwrap_or(otherwise);
         let sort = Sort::parse(sort, &definition).map_err(|_| {
@@ -254,14 +254,14 @@ impl SelectionArgs {
         names: Filter,
         hint: &str,
         context: &mut Context<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
         let filter = self.filter.filter(names, &*catalogue)?;
         let columns = PrintedFields::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;
-            return context.print(&format!("{count}\n"), Failure::output);
+            return context.print(&format!("{count}\n"), CliError::output);
         }
         let hint = Some(hint).filter(|_| self.order.limit != Some(0));
         let pages = self.order.pages(catalogue, filter, Field::NAME.name())?;

@@ -17,11 +17,11 @@ use robot_core::{
 use crate::{
     columns::{show, unknown},
     context::Context,
-    failure::Failure,
+    error::CliError,
     fields::invalid,
     import_args::{ImportArgs, messages},
     interrupt::Interrupt,
-    place::Place,
+    path_argument::PathArgument,
     progress::{Progress, robot_count},
     terminal,
 };
@@ -36,7 +36,7 @@ const NOTHING_STORED: &str = "; nothing was stored";
 /// begins. Nothing is created or changed before.
 pub(crate) struct Source<'a> {
     args: &'a ImportArgs,
-    place: &'a Place,
+    path: &'a PathArgument,
     format: FileFormat,
     interrupt: &'a Interrupt,
     /// `None` if the catalogue does not exist.
@@ -62,11 +62,11 @@ pub(crate) struct Prepared {
 impl<'a> Source<'a> {
     pub(crate) fn new(
         args: &'a ImportArgs,
-        place: &'a Place,
+        path: &'a PathArgument,
         format: FileFormat,
         interrupt: &'a Interrupt,
         context: &Context<'_>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let existing = context.open_present()?;
         let definition = existing.as_ref().map(Catalogue::definition);
         let definition = definition.unwrap_or_else(|| Arc::clone(Definition::built_in()));
@@ -79,23 +79,23 @@ impl<'a> Source<'a> {
             key: key(args, &definition)?,
             columns: args.columns.choose(columns, &definition)?,
             args,
-            place,
+            path,
             format,
             interrupt,
             existing,
             definition,
             file: None,
         };
-        if place.is_regular_file() {
-            source.file = place.open(context)?;
+        if path.is_regular_file() {
+            source.file = path.open(context)?;
         } else if args.columns.define {
-            source.file = Some(source.copy(place.reader(context)?)?);
+            source.file = Some(source.copy(path.reader(context)?)?);
         }
         Ok(source)
     }
 
     /// The plan of a file, if the user accepts it, or if nothing else is wanted.
-    pub(crate) fn plan(&self, context: &Context<'_>) -> Result<Option<Plan>, Failure> {
+    pub(crate) fn plan(&self, context: &Context<'_>) -> Result<Option<Plan>, CliError> {
         let Some(file) = &self.file else {
             return Ok(None);
         };
@@ -115,7 +115,7 @@ impl<'a> Source<'a> {
         let columns = self.columns.clone();
         let plan = Plan::new(&catalogue, open, columns, options, &mut |outcome| {
             if reports_all || failures.len() < FAILURES {
-                failures.extend(messages(self.place, outcome, &self.definition));
+                failures.extend(messages(self.path, outcome, &self.definition));
             }
         });
         self.check_interrupt()?;
@@ -132,12 +132,12 @@ impl<'a> Source<'a> {
         self,
         plan: Option<&Plan>,
         context: &Context<'_>,
-    ) -> Result<Prepared, Failure> {
+    ) -> Result<Prepared, CliError> {
         let (input, length): (Box<dyn Read>, _) = match &self.file {
-            None => (self.place.reader(context)?, None),
+            None => (self.path.reader(context)?, None),
             Some(file) => {
                 let length = file.metadata().ok().map(|metadata| metadata.len());
-                let input = rewound(file).map_err(|cause| self.place.not_read(&cause))?;
+                let input = rewound(file).map_err(|cause| self.path.not_read(&cause))?;
                 (Box::new(input), length)
             }
         };
@@ -166,7 +166,7 @@ impl<'a> Source<'a> {
                 keeps_going: self.args.keep_going,
                 is_dry_run: self.args.dry_run,
             };
-            options.check(&self.definition).map_err(Failure::new)?;
+            options.check(&self.definition).map_err(CliError::new)?;
             records = records.with_columns(self.columns.clone());
             let header = records.read_header();
             self.check_interrupt()?;
@@ -192,7 +192,7 @@ impl<'a> Source<'a> {
         Records::new(input, self.format).with_options(&self.reading)
     }
 
-    fn check_interrupt(&self) -> Result<(), Failure> {
+    fn check_interrupt(&self) -> Result<(), CliError> {
         if self.interrupt.is_set() {
             return Err(self.interrupt.stopped(NOTHING_STORED));
         }
@@ -200,7 +200,7 @@ impl<'a> Source<'a> {
     }
 
     /// Fails unless the user accepts a plan: its new fields, and records that fail.
-    fn accept(&self, plan: &Plan, failures: &[String]) -> Result<(), Failure> {
+    fn accept(&self, plan: &Plan, failures: &[String]) -> Result<(), CliError> {
         let is_refused = plan.counts.failed > 0 && !self.args.keep_going;
         if is_refused || self.args.dry_run {
             for failure in failures {
@@ -233,7 +233,7 @@ impl<'a> Source<'a> {
                  the others."
             ));
             if self.args.atomic {
-                return Err(Failure::printed(None, 1));
+                return Err(CliError::printed(None, 1));
             }
             confirmation.confirm_failures(&format!("Import the other {}?", records - failed))
         } else if plan.changes.is_empty() {
@@ -246,7 +246,7 @@ impl<'a> Source<'a> {
     }
 
     /// A copy of an input that can be read only once.
-    fn copy(&self, input: impl Read) -> Result<File, Failure> {
+    fn copy(&self, input: impl Read) -> Result<File, CliError> {
         let mut input = self.interrupt.reader(input);
         let copy = tempfile::tempfile().and_then(|mut file| {
             io::copy(&mut input, &mut file)?;
@@ -254,39 +254,39 @@ impl<'a> Source<'a> {
         });
         copy.map_err(|cause| match cause.kind() {
             _ if self.interrupt.is_set() => self.interrupt.stopped(NOTHING_STORED),
-            io::ErrorKind::StorageFull => Failure::new(
+            io::ErrorKind::StorageFull => CliError::new(
                 "the folder for temporary files is full; set TMPDIR to another one, and run the command again",
             ),
-            _ => self.place.not_read(&cause),
+            _ => self.path.not_read(&cause),
         })
     }
 
     /// Why there is no plan.
-    fn unplanned(&self, error: PlanError) -> Failure {
+    fn unplanned(&self, error: PlanError) -> CliError {
         match error {
             PlanError::Unreadable(error) => self.not_readable(error),
             PlanError::Unknown(headings) => unknown(&headings),
             PlanError::Store(error) => error.into(),
             PlanError::Unfit { error, .. } => match error {
-                ProposalError::NoName(_) => Failure::new(format_args!(
+                ProposalError::NoName(_) => CliError::new(format_args!(
                     "{error}. Add --map \"COLUMN=name\"; if the first line is a record, also --no-header"
                 )),
                 ProposalError::Exported => {
-                    Failure::new(format_args!("{error}. Add --match id or --ignore id"))
+                    CliError::new(format_args!("{error}. Add --match id or --ignore id"))
                 }
                 ProposalError::Unstorable(_) => {
-                    Failure::new(format_args!("{error}. Add --ignore \"COLUMN,COLUMN\""))
+                    CliError::new(format_args!("{error}. Add --ignore \"COLUMN,COLUMN\""))
                 }
-                error => Failure::new(error),
+                error => CliError::new(error),
             },
-            error => Failure::new(error),
+            error => CliError::new(error),
         }
     }
 
     /// Why the columns of the file are not known.
-    fn not_readable(&self, error: ReadError) -> Failure {
+    fn not_readable(&self, error: ReadError) -> CliError {
         match error {
-            ReadError::Input { cause, .. } => self.place.not_read(&cause),
+            ReadError::Input { cause, .. } => self.path.not_read(&cause),
             error => {
                 let advice = match self.format {
                     FileFormat::Csv => {
@@ -295,14 +295,14 @@ impl<'a> Source<'a> {
                     _ => "",
                 };
                 let position = error.position();
-                Failure::new(format_args!("{}: {position}: {error}{advice}", self.place))
+                CliError::new(format_args!("{}: {position}: {error}{advice}", self.path))
             }
         }
     }
 }
 
 /// The field that finds robots, unless it is to be defined.
-fn key(args: &ImportArgs, definition: &Definition) -> Result<Option<Field>, Failure> {
+fn key(args: &ImportArgs, definition: &Definition) -> Result<Option<Field>, CliError> {
     let Some(name) = &args.matched else {
         return Ok(None);
     };

@@ -13,7 +13,7 @@ use robot_core::{
 };
 
 use crate::{
-    failure::Failure,
+    error::CliError,
     fields::{IdArgument, PrintedFields},
     progress::robot_count,
     selection::NO_MATCH,
@@ -28,12 +28,12 @@ const MAX_SHOWN: usize = 20;
 const MAX_TOGETHER: usize = 10_000;
 
 /// Fails unless robots are chosen, either by ids and names or by conditions.
-pub(crate) fn check_choice(is_named: bool, is_filtered: bool) -> Result<(), Failure> {
+pub(crate) fn check_choice(is_named: bool, is_filtered: bool) -> Result<(), CliError> {
     match (is_named, is_filtered) {
-        (true, true) => Err(Failure::usage(
+        (true, true) => Err(CliError::usage(
             "ids and names exclude conditions; give either, or the name as --where name=NAME",
         )),
-        (false, false) => Err(Failure::usage(
+        (false, false) => Err(CliError::usage(
             "no robots are chosen; give an <ID>, --name NAME, or a condition such as --where FIELD=VALUE",
         )),
         _ => Ok(()),
@@ -50,7 +50,7 @@ pub(crate) struct Targets<'a> {
     /// The first ones, for the confirmation.
     shown: Vec<Robot>,
     /// About the ids and names that no robot has.
-    pub(crate) missing: Vec<Failure>,
+    pub(crate) missing: Vec<CliError>,
 }
 
 impl<'a> Targets<'a> {
@@ -60,7 +60,7 @@ impl<'a> Targets<'a> {
         ids: impl IntoIterator<Item = IdArgument>,
         names: &[String],
         filter: Option<Filter>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, CliError> {
         let mut targets = Self {
             catalogue,
             robots: Vec::new(),
@@ -74,12 +74,12 @@ impl<'a> Targets<'a> {
                 targets.push(robot, None);
             } else {
                 let id = id.map_or_else(|digits| digits, |id| id.to_string());
-                targets.missing.push(Failure::no_robot(id));
+                targets.missing.push(CliError::no_robot(id));
             }
         }
         for name in names {
             if !targets.push_all(Filter::all().with(Field::NAME, name.clone()))? {
-                let failure = Failure::no_robot_with(format_args!("the name '{name}'"));
+                let failure = CliError::no_robot_with(format_args!("the name '{name}'"));
                 targets.missing.push(failure);
             }
         }
@@ -92,7 +92,7 @@ impl<'a> Targets<'a> {
     }
 
     /// Adds the robots of a filter. Returns whether there are any.
-    fn push_all(&mut self, filter: Filter) -> Result<bool, Failure> {
+    fn push_all(&mut self, filter: Filter) -> Result<bool, CliError> {
         let mut is_found = false;
         for page in Pages::new(self.catalogue, filter) {
             for robot in page? {
@@ -120,7 +120,7 @@ impl<'a> Targets<'a> {
         confirmation: &ConfirmationArgs,
         [verb, action]: [&str; 2],
         change: impl Fn(RobotId, Option<Revision>) -> Change,
-    ) -> Result<(Vec<RobotId>, Vec<Failure>), Failure> {
+    ) -> Result<(Vec<RobotId>, Vec<CliError>), CliError> {
         if self.robots.len() > 1 {
             let definition = self.catalogue.definition();
             let count = definition.worded(&robot_count(self.robots.len()));
@@ -136,12 +136,12 @@ impl<'a> Targets<'a> {
                     let is_late = matches!(error, Error::NotFound(_) | Error::Stale(_));
                     failures.push(error.into());
                     if !changed.is_empty() {
-                        failures.push(Failure::new(format_args!(
+                        failures.push(CliError::new(format_args!(
                             "{} were changed before that; run the command again for the others",
                             robot_count(changed.len())
                         )));
                     } else if is_late && self.robots.len() > 1 {
-                        failures.push(Failure::new(
+                        failures.push(CliError::new(
                             "nothing was changed, because another program changed a robot meanwhile; run the command again",
                         ));
                     }

@@ -12,7 +12,7 @@ use anstream::{AutoStream, ColorChoice, stream::RawStream};
 use clap::Args;
 use terminal_size::{Height, Width, terminal_size_of};
 
-use crate::{failure::Failure, printable::printable};
+use crate::{error::CliError, printable::printable};
 
 /// Properties of an output that a table is printed on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -54,12 +54,12 @@ impl ConfirmationArgs {
         action: &str,
         show: impl FnOnce() -> io::Result<()>,
         question: &str,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CliError> {
         if self.yes {
             return Ok(());
         }
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            return Err(Failure::usage(format_args!(
+            return Err(CliError::usage(format_args!(
                 "{action} needs confirmation, and there is no terminal; nothing was changed. Add --yes to \
                  confirm"
             )));
@@ -71,16 +71,16 @@ impl ConfirmationArgs {
         {
             return Ok(());
         }
-        Err(Failure::plain(vec!["Nothing was changed.".to_owned()]))
+        Err(CliError::plain(vec!["Nothing was changed.".to_owned()]))
     }
 
     /// Fails unless the user accepts on the terminal that records fail, which `--yes` does not.
-    pub(crate) fn confirm_failures(&self, question: &str) -> Result<(), Failure> {
+    pub(crate) fn confirm_failures(&self, question: &str) -> Result<(), CliError> {
         let can_ask = !self.yes && io::stdin().is_terminal() && io::stderr().is_terminal();
         if can_ask && is_confirmed(question).unwrap_or(false) {
             return Ok(());
         }
-        Err(Failure::printed(None, 1))
+        Err(CliError::printed(None, 1))
     }
 }
 

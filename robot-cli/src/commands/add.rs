@@ -5,7 +5,7 @@ use robot_core::{CatalogueExt, Field};
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     fields::{PrintedFields, Values, help_of},
 };
 
@@ -21,10 +21,10 @@ pub(crate) struct AddArgs {
 }
 
 /// Adds the robot and prints it.
-pub(crate) fn run(args: &AddArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: &AddArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let parse = |definition: &_| args.values.parse(Some(&args.name), &[], definition);
     let (catalogue, (draft, _)) = context.open_for(parse)?;
     let robot = catalogue.add(draft)?;
     let columns = PrintedFields::of(&catalogue.definition());
-    context.print_robot(robot, &columns, Failure::change_not_shown)
+    context.print_robot(robot, &columns, CliError::change_not_shown)
 }

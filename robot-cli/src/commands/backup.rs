@@ -8,7 +8,7 @@ use robot_core::{BackupError, Existing};
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robot_count},
@@ -27,7 +27,7 @@ pub(crate) struct BackupArgs {
 }
 
 /// Writes the backup and prints its size.
-pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let BackupArgs { file, force } = args;
     let existing = if force {
         Existing::Replace
@@ -47,11 +47,11 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         BackupError::Cancelled(_) => {
             interrupt.stopped(&format!("; '{}' is unchanged", printable(&file)))
         }
-        BackupError::Exists(file) => Failure::new(format_args!(
+        BackupError::Exists(file) => CliError::new(format_args!(
             "'{}' exists; name another file, or replace it with --force",
             file.display()
         )),
-        error => Failure::new(error),
+        error => CliError::new(error),
     })?;
     context.read_definition();
     let text = format!(
@@ -65,5 +65,5 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         ("robots", backup.robots.into()),
         ("bytes", backup.bytes.into()),
     ];
-    context.print_result(&text, &members, Failure::change_not_shown)
+    context.print_result(&text, &members, CliError::change_not_shown)
 }

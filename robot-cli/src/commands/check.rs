@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robot_count},
@@ -18,7 +18,7 @@ use crate::{
 const PROBLEMS_STATUS: u8 = 3;
 
 /// Checks the catalogue and prints the outcome of each check.
-pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), Failure> {
+pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), CliError> {
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "checking");
     let report = context.options.check(&context.database, |robots| {
@@ -50,14 +50,14 @@ pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), Failur
         None => context.worded("the robots were not read"),
     };
     let printed = print(&report, &robots, context.print_format(), context.output);
-    let not_printed = printed.err().map(Failure::output);
+    let not_printed = printed.err().map(CliError::output);
     let problems = (!report.is_passed()).then(|| {
-        Failure::with_status(
+        CliError::with_status(
             PROBLEMS_STATUS,
             "problems were found; restore a backup, or see 'Damaged catalogue' in the operations document",
         )
     });
-    Failure::combine(not_printed.into_iter().chain(problems))
+    CliError::combine(not_printed.into_iter().chain(problems))
 }
 
 /// Result of a check, as programs get it.

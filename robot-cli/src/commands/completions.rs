@@ -3,7 +3,7 @@
 use clap::{Args, Command};
 use clap_complete::aot;
 
-use crate::{context::Context, failure::Failure};
+use crate::{context::Context, error::CliError};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
@@ -18,12 +18,12 @@ pub(crate) fn run(
     args: &CompletionsArgs,
     mut command: Command,
     context: &mut Context<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     // `generate` panics on write errors, which a vector does not have.
     let mut script = Vec::new();
     aot::generate(args.shell, &mut command, "robot-cli", &mut script);
     // The Bash script spells the labels of a program with a hyphen in two ways, and so completes
     // nothing after a command (clap issue 6421).
     let script = String::from_utf8_lossy(&script).replace("robot__subcmd__cli", "robot__cli");
-    context.print(&script, Failure::output)
+    context.print(&script, CliError::output)
 }

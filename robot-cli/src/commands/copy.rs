@@ -8,7 +8,7 @@ use robot_core::{
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     interrupt::Interrupt,
     progress::{Progress, robot_count},
 };
@@ -47,7 +47,7 @@ pub(crate) fn run(
     args: &CopyArgs,
     matches: &ArgMatches,
     context: &mut Context<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let CopyArgs { from, to, ignore } = args;
     let to = match (to, matches.value_source("database")) {
         (_, Some(ValueSource::CommandLine)) => {
@@ -57,10 +57,10 @@ pub(crate) fn run(
         (None, Some(ValueSource::EnvVariable)) => parse_persistent(&context.database),
         (None, _) => Err("the target is missing; add --to URL, or set DATABASE_URL"),
     };
-    let to = &to.map_err(Failure::usage)?;
+    let to = &to.map_err(CliError::usage)?;
     // Other URLs of the same catalogue are rejected later, because a target must be empty.
     if from == to || StoreFiles::of_url(from).intersects(&StoreFiles::of_url(to)) {
-        return Err(Failure::new(
+        return Err(CliError::new(
             "--from and --to are the same catalogue; choose another one for --to",
         ));
     }
@@ -76,7 +76,7 @@ pub(crate) fn run(
     foreign.retain(|column| !ignore.contains(column));
     if !foreign.is_empty() {
         let columns = foreign.join(",");
-        return Err(Failure::new(format_args!(
+        return Err(CliError::new(format_args!(
             "the source has columns that the catalogue does not have: {columns}; store their values in \
              fields (robot-cli fields add), or leave them out with --ignore \"{columns}\""
         )));
@@ -102,15 +102,15 @@ pub(crate) fn run(
         end_copy()?;
     }
     let digest = copied.map_err(|error| match error {
-        CopyError::NotEmpty => Failure::new("the target is not empty; choose an empty one"),
-        error @ CopyError::OtherDefinition { .. } => Failure::new(error),
+        CopyError::NotEmpty => CliError::new("the target is not empty; choose an empty one"),
+        error @ CopyError::OtherDefinition { .. } => CliError::new(error),
         error => {
             let status = match error {
                 CopyError::Cancelled { .. } => interrupt.status(),
                 _ => 1,
             };
             let (reason, remedy) = (reason(&error), remedy(to));
-            Failure::with_status(
+            CliError::with_status(
                 status,
                 format_args!(
                     "{reason}; the target is incomplete. To start over, {remedy}, and copy again"
@@ -128,7 +128,7 @@ pub(crate) fn run(
         ("robots", digest.robots.into()),
         ("checksum", digest.checksum.into()),
     ];
-    context.print_result(&text, &members, Failure::change_not_shown)
+    context.print_result(&text, &members, CliError::change_not_shown)
 }
 
 /// Why the copy is incomplete.

@@ -5,7 +5,7 @@ use robot_core::Change;
 
 use crate::{
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     fields::{IdArgument, parse_id},
     progress::robot_count,
     selection::TextFilterArgs,
@@ -34,7 +34,7 @@ pub(crate) struct DeleteArgs {
 
 /// Deletes the robots that exist, and prints the results afterwards: a closed pipe must not stop
 /// the deletion halfway.
-pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let is_named = !args.ids.is_empty() || !args.names.is_empty();
     let is_filtered = !args.filter.is_empty();
     check_choice(is_named, is_filtered)?;
@@ -51,8 +51,8 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
         } else {
             format!("Deleted {}.\n", robot_count(deleted.len()))
         };
-        let printed = context.print(&context.worded(&lines), Failure::change_not_shown);
+        let printed = context.print(&context.worded(&lines), CliError::change_not_shown);
         failures.extend(printed.err());
     }
-    Failure::combine(failures)
+    CliError::combine(failures)
 }

@@ -10,10 +10,10 @@ use std::{
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     fields::PrintedFields,
     interrupt::Interrupt,
-    place::Place,
+    path_argument::PathArgument,
     progress::{Progress, robot_count},
     selection::{OrderArgs, TextFilterArgs},
 };
@@ -57,13 +57,13 @@ const ALL_FIELDS: &str = "*";
 const BUFFER_SIZE: usize = 64 * 1024;
 
 /// Exports the robots and prints their number.
-pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let place = Place::output(&args.file);
-    let format = place
+pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), CliError> {
+    let target = PathArgument::output(&args.file);
+    let format = target
         .format(context.format)?
         .unwrap_or(transfer::FileFormat::Ndjson);
     if args.spreadsheet && format != transfer::FileFormat::Csv {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "--spreadsheet is only for CSV; add --format csv",
         ));
     }
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let filter = args.filter.filter(&*catalogue)?;
     let mut writer = RobotWriter::new(format, columns.fields);
     writer.is_for_spreadsheets = args.spreadsheet;
-    let is_shown = place == Place::Standard && io::stdout().is_terminal();
+    let is_shown = target == PathArgument::Standard && io::stdout().is_terminal();
     let export = Export {
         pages: Box::new(args.order.pages(catalogue, filter, Field::ID.name())?),
         writer,
@@ -83,40 +83,40 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     // Ctrl-C terminates the process, as with other programs that print, also while it waits for the reader of a
     // pipe.
     let interrupt = Interrupt::default();
-    let count = match &place {
-        Place::Standard => {
-            let written = export.write(context.output, &interrupt, Failure::output);
+    let count = match &target {
+        PathArgument::Standard => {
+            let written = export.write(context.output, &interrupt, CliError::output);
             return written.map(drop);
         }
-        Place::File(path) if is_special(path) => {
-            let failure = |cause| not_exported(&place, cause, "the output may be incomplete");
+        PathArgument::File(path) if is_special(path) => {
+            let failure = |cause| not_exported(&target, cause, "the output may be incomplete");
             let file = File::options().write(true).open(path);
             let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(failure)?);
             export.write(&mut buffer, &interrupt, failure)?
         }
-        Place::File(path) => to_file(export, path, &place, &context.files())?,
+        PathArgument::File(path) => to_file(export, path, &target, &context.files())?,
     };
     let count = context.worded(&robot_count(count));
-    let text = format!("Exported {count} to {place}.\n");
-    context.print(&text, Failure::change_not_shown)
+    let text = format!("Exported {count} to {target}.\n");
+    context.print(&text, CliError::change_not_shown)
 }
 
 /// Writes a regular file completely or, after Ctrl-C or a failure, not at all.
 fn to_file(
     export: Export,
     path: &Path,
-    place: &Place,
+    target: &PathArgument,
     catalogue: &StoreFiles,
-) -> Result<u64, Failure> {
+) -> Result<u64, CliError> {
     // Before the temporary file exists, so that Ctrl-C never leaves it behind.
     let interrupt = Interrupt::register()?;
     let failure = |error| match error {
-        OutputError::OfCatalogue => Failure::own_file(format_args!("'{place}'")),
-        OutputError::NotSynced(cause) => Failure::new(format_args!(
-            "'{place}' is complete, but its folder cannot be synced: {cause}; check the disk, and run \
+        OutputError::OfCatalogue => CliError::own_file(format_args!("'{target}'")),
+        OutputError::NotSynced(cause) => CliError::new(format_args!(
+            "'{target}' is complete, but its folder cannot be synced: {cause}; check the disk, and run \
              the command again"
         )),
-        error => not_exported(place, error, "no file was changed"),
+        error => not_exported(target, error, "no file was changed"),
     };
     let mut file = OutputFile::create(path, catalogue).map_err(failure)?;
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
@@ -124,15 +124,15 @@ fn to_file(
     drop(buffer);
     if interrupt.is_set() {
         let count = HumanCount(count);
-        return Err(interrupt.stopped(&format!(" after {count} records; '{place}' is unchanged")));
+        return Err(interrupt.stopped(&format!(" after {count} records; '{target}' is unchanged")));
     }
     file.finish(Existing::Replace).map_err(failure)?;
     Ok(count)
 }
 
-fn not_exported(place: &Place, cause: impl Display, outcome: &str) -> Failure {
-    Failure::new(format_args!(
-        "cannot write '{place}': {cause}; {outcome}. Choose another path or free disk space, and run \
+fn not_exported(target: &PathArgument, cause: impl Display, outcome: &str) -> CliError {
+    CliError::new(format_args!(
+        "cannot write '{target}': {cause}; {outcome}. Choose another path or free disk space, and run \
          the command again"
     ))
 }
@@ -156,8 +156,8 @@ impl Export {
         mut self,
         output: &mut dyn Write,
         interrupt: &Interrupt,
-        failure: impl Fn(io::Error) -> Failure,
-    ) -> Result<u64, Failure> {
+        failure: impl Fn(io::Error) -> CliError,
+    ) -> Result<u64, CliError> {
         let mut count: u64 = 0;
         for page in self.pages {
             let page = page?;

@@ -9,9 +9,9 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::{
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     fields::settable,
-    place::Place,
+    path_argument::PathArgument,
     rows::Rows,
 };
 
@@ -177,7 +177,7 @@ fn edited(
     present: &Definition,
     name: &str,
     keywords: Option<&Keywords>,
-) -> Result<Redefinition, Failure> {
+) -> Result<Redefinition, CliError> {
     let mut draft = DefinitionDraft::from(present);
     match keywords {
         None => draft.remove(name),
@@ -188,25 +188,25 @@ fn edited(
             }
         }
     }
-    let definition = draft.build().map_err(Failure::new)?;
+    let definition = draft.build().map_err(CliError::new)?;
     let mut redefinition = Redefinition::new(definition);
     redefinition.expected = Some(present.revision());
     Ok(redefinition)
 }
 
 /// Prints or changes the definition.
-pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let (catalogue, mut redefinition, done) = match args.command {
         None => return print(context),
         Some(FieldsCommand::Show) => {
             let text = format!("{}\n", context.open_existing()?.definition());
-            return context.print(&text, Failure::output);
+            return context.print(&text, CliError::output);
         }
         Some(FieldsCommand::Add { name, keywords }) => add(&name, &keywords, context)?,
         Some(FieldsCommand::Change { name, keywords }) => change(&name, Some(&keywords), context)?,
         Some(FieldsCommand::Remove { name }) => change(&name, None, context)?,
         Some(FieldsCommand::Set { file }) => {
-            let definition = read(&Place::new(&file), context)?;
+            let definition = read(&PathArgument::new(&file), context)?;
             let done = format!(
                 "The catalogue has {} fields now.",
                 definition.settable().len()
@@ -220,15 +220,15 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
     let names = names.split(',').collect::<Vec<_>>().into();
     let revision = definition.revision().get().into();
     let members = [("fields", names), ("revision", revision)];
-    context.print_result(&done, &members, Failure::change_not_shown)
+    context.print_result(&done, &members, CliError::change_not_shown)
 }
 
 /// A catalogue, its new definition, and what is printed then.
 type Change = (Arc<dyn Catalogue>, Redefinition, String);
 
-fn add(name: &str, keywords: &Keywords, context: &Context<'_>) -> Result<Change, Failure> {
+fn add(name: &str, keywords: &Keywords, context: &Context<'_>) -> Result<Change, CliError> {
     let (catalogue, redefinition) = context.open_for(|present| match settable(name, present) {
-        Ok(field) => Err(Failure::new(format_args!(
+        Ok(field) => Err(CliError::new(format_args!(
             "{field} is a field already; change it with: robot-cli fields change {field}"
         ))),
         Err(_) => edited(present, name, Some(keywords)),
@@ -241,12 +241,12 @@ fn change(
     name: &str,
     keywords: Option<&Keywords>,
     context: &Context<'_>,
-) -> Result<Change, Failure> {
+) -> Result<Change, CliError> {
     let catalogue = context.open_existing()?;
     let present = catalogue.definition();
-    let field = settable(name, &present).map_err(Failure::new)?;
+    let field = settable(name, &present).map_err(CliError::new)?;
     if keywords.is_none() && field.is(&Field::NAME) {
-        return Err(Failure::new(
+        return Err(CliError::new(
             "Each robot needs a name, which cannot be removed.",
         ));
     }
@@ -257,14 +257,14 @@ fn change(
 }
 
 /// Reads a document.
-fn read(place: &Place, context: &Context<'_>) -> Result<Definition, Failure> {
-    let input = place.reader(context)?;
+fn read(path: &PathArgument, context: &Context<'_>) -> Result<Definition, CliError> {
+    let input = path.reader(context)?;
     let mut text = String::new();
     // More than a document may have.
     let read = input.take(1024 * 1024).read_to_string(&mut text);
-    read.map_err(|cause| place.not_read(&cause))?;
+    read.map_err(|cause| path.not_read(&cause))?;
     let definition = text.parse();
-    definition.map_err(|error| Failure::new(format_args!("{place}: {error}")))
+    definition.map_err(|error| CliError::new(format_args!("{path}: {error}")))
 }
 
 const COLUMNS: [&str; 8] = [
@@ -272,7 +272,7 @@ const COLUMNS: [&str; 8] = [
 ];
 
 /// Prints the fields.
-fn print(context: &mut Context<'_>) -> Result<(), Failure> {
+fn print(context: &mut Context<'_>) -> Result<(), CliError> {
     let definition = context.open_existing()?.definition();
     let format = context.print_format();
     let flag = |is_set| match (format, is_set) {
@@ -302,5 +302,5 @@ fn print(context: &mut Context<'_>) -> Result<(), Failure> {
         rows: rows.collect(),
     };
     let printed = rows.print(format, ["", ""], context.output);
-    printed.map_err(Failure::output)
+    printed.map_err(CliError::output)
 }

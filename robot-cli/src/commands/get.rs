@@ -5,7 +5,7 @@ use robot_core::{CatalogueExt, Error};
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     fields::{IdArgument, PrintedFields, fields_help, parse_id},
 };
 
@@ -22,10 +22,10 @@ pub(crate) struct GetArgs {
 }
 
 /// Prints the robot.
-pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let catalogue = context.open_existing()?;
     let columns = PrintedFields::parse(args.fields.as_deref(), &catalogue.definition())?;
-    let id = args.id.map_err(Failure::no_robot)?;
+    let id = args.id.map_err(CliError::no_robot)?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    context.print_robot(robot, &columns, Failure::output)
+    context.print_robot(robot, &columns, CliError::output)
 }

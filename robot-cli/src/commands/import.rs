@@ -10,10 +10,10 @@ use robot_core::{
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     import_args::{ImportArgs, messages},
     interrupt::Interrupt,
-    place::Place,
+    path_argument::PathArgument,
     progress::{Progress, robot_count},
     source::Source,
     terminal,
@@ -22,17 +22,17 @@ use crate::{
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
 
 /// Imports the records and prints a summary.
-pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let place = Place::new(&args.file);
-    let format = place.format(context.format)?.ok_or_else(|| {
-        Failure::usage("the format of standard input is unknown; add --format csv, json or ndjson")
+pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), CliError> {
+    let path = PathArgument::new(&args.file);
+    let format = path.format(context.format)?.ok_or_else(|| {
+        CliError::usage("the format of standard input is unknown; add --format csv, json or ndjson")
     })?;
     let interrupt = Interrupt::register()?;
-    let source = Source::new(args, &place, format, &interrupt, context)?;
+    let source = Source::new(args, &path, format, &interrupt, context)?;
     let plan = source.plan(context)?;
     let mut import = Import {
         args,
-        place: &place,
+        path: &path,
         progress: None,
         summary: ImportCounts::default(),
         position: Position::Line(0),
@@ -87,12 +87,12 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
 /// State of a running import.
 struct Import<'a> {
     args: &'a ImportArgs,
-    place: &'a Place,
+    path: &'a PathArgument,
     progress: Option<Progress>,
     summary: ImportCounts,
     /// The position of the last outcome.
     position: Position,
-    /// The error that ended the import before the end of the file, and its place.
+    /// The error that ended the import before the end of the file, and its position.
     stop: Option<(ImportError, Position)>,
     is_planned: bool,
     /// Whether a record failed because its name is taken.
@@ -108,7 +108,7 @@ impl Import<'_> {
         self.position = outcome.position;
         if let Some(progress) = &self.progress {
             progress.set_text(self.summary.records(), "imported");
-            let messages = messages(self.place, &outcome, &self.definition);
+            let messages = messages(self.path, &outcome, &self.definition);
             progress.suspend(|| messages.iter().for_each(|message| terminal::note(message)));
         }
         let Err(error) = outcome.result else {
@@ -175,7 +175,7 @@ impl Import<'_> {
     }
 
     /// Reports how far an interrupted import got, and how to continue.
-    fn interrupted(self, interrupt: &Interrupt) -> Failure {
+    fn interrupted(self, interrupt: &Interrupt) -> CliError {
         let (position, again) = (self.position, self.again());
         let sentence = self.sentence();
         drop(self.progress);
@@ -183,13 +183,13 @@ impl Import<'_> {
     }
 
     /// Prints the summary.
-    fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
+    fn finish(self, output: &mut dyn Write) -> Result<(), CliError> {
         let (is_unknown, again, sentence) = (self.is_unknown(), self.again(), self.sentence());
         drop(self.progress);
         let mut failures = Vec::new();
         if !is_unknown {
             let printed = writeln!(output, "{sentence}").and_then(|()| output.flush());
-            failures.extend(printed.err().map(Failure::change_not_shown));
+            failures.extend(printed.err().map(CliError::change_not_shown));
         }
         // An atomic import has not stopped at a record.
         if let Some((error, position)) = self.stop.filter(|_| !self.args.atomic) {
@@ -200,7 +200,7 @@ impl Import<'_> {
             } else {
                 format!("Fix the cause and {again}")
             };
-            failures.push(Failure::new(format_args!(
+            failures.push(CliError::new(format_args!(
                 "stopped at {position}; later records were not imported. {remedy}"
             )));
         }
@@ -210,8 +210,8 @@ impl Import<'_> {
                 && self.args.matched.is_none()
                 && !self.is_planned;
             let hint = (self.has_name_conflict && fails).then_some(CONFLICT_HINT);
-            failures.push(Failure::printed(hint, 1));
+            failures.push(CliError::printed(hint, 1));
         }
-        Failure::combine(failures)
+        CliError::combine(failures)
     }
 }

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use clap::{Args, Command};
 use clap_mangen::Man;
 
-use crate::{context::Context, failure::Failure};
+use crate::{context::Context, error::CliError};
 
 /// Arguments of `manual`.
 #[derive(Debug, Args)]
@@ -20,17 +20,17 @@ pub(crate) fn run(
     args: &ManualArgs,
     command: Command,
     context: &mut Context<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let Some(directory) = &args.directory else {
         let mut page = Vec::new();
         let rendered = Man::new(command).render(&mut page);
-        rendered.map_err(Failure::output)?;
-        return context.print(&String::from_utf8_lossy(&page), Failure::output);
+        rendered.map_err(CliError::output)?;
+        return context.print(&String::from_utf8_lossy(&page), CliError::output);
     };
     let written = fs::create_dir_all(directory);
     let written = written.and_then(|()| clap_mangen::generate_to(command, directory));
     written.map_err(|cause| {
-        Failure::new(format_args!(
+        CliError::new(format_args!(
             "cannot write the manual to '{}': {cause}; choose a directory that you may write to",
             directory.display()
         ))
@@ -38,5 +38,5 @@ pub(crate) fn run(
     let first = directory.join("robot-cli.1");
     let first = first.display();
     let text = format!("Wrote the pages; read the first with: man -l {first}\n");
-    context.print(&text, Failure::output)
+    context.print(&text, CliError::output)
 }

@@ -3,7 +3,7 @@
 use clap::Args;
 use robot_core::{EarlierVersion, OpenOptions, Preparation, redact};
 
-use crate::{context::Context, failure::Failure, terminal::ConfirmationArgs};
+use crate::{context::Context, error::CliError, terminal::ConfirmationArgs};
 
 /// Arguments of `migrate`.
 #[derive(Debug, Args)]
@@ -18,7 +18,7 @@ pub(crate) struct MigrateArgs {
 }
 
 /// Reverts the migrations that the earlier version does not have.
-pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let database = redact(&context.database);
     let question = format!("Revert the tables of {database}?");
     args.confirmation
@@ -30,5 +30,5 @@ pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), F
     };
     options.open(&context.database)?;
     let text = format!("Migrated {database}.\n");
-    context.print(&text, Failure::change_not_shown)
+    context.print(&text, CliError::change_not_shown)
 }

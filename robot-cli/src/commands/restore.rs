@@ -8,7 +8,7 @@ use robot_core::{BackupError, Existing};
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robot_count},
@@ -31,10 +31,10 @@ pub(crate) fn run(
     args: &RestoreArgs,
     matches: &ArgMatches,
     context: &mut Context<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     // The user has to name it: the working directory may be a wrong one.
     if args.replace && matches.value_source("database") == Some(ValueSource::DefaultValue) {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "--replace requires the name of the catalogue; for the one in this directory, add \
              --database sqlite://robots.db",
         ));
@@ -56,21 +56,21 @@ pub(crate) fn run(
     drop(progress);
     let restored = restored.map_err(|error| match error {
         BackupError::Cancelled(_) => interrupt.stopped("; no file was changed"),
-        BackupError::Exists(file) => Failure::new(format_args!(
+        BackupError::Exists(file) => CliError::new(format_args!(
             "'{}' exists; name another catalogue with --database, or replace the catalogue: name it, not \
              its WAL, with --database, and add --replace",
             file.display()
         )),
-        BackupError::FailedCheck { file, report } => Failure::new(format_args!(
+        BackupError::FailedCheck { file, report } => CliError::new(format_args!(
             "the backup '{}' is damaged: {}; choose another one",
             file.display(),
             report.findings.into_iter().flat_map(|(_, findings)| findings).next().unwrap_or_default()
         )),
-        BackupError::NoFile { database, .. } => Failure::new(format_args!(
+        BackupError::NoFile { database, .. } => CliError::new(format_args!(
             "a backup is restored to an SQLite file only, and {database} is not one; use: robot-cli copy \
              --from sqlite://FILE --to URL"
         )),
-        error => Failure::new(error),
+        error => CliError::new(error),
     })?;
     let file = context.database.trim_start_matches("sqlite://").to_owned();
     let replaced = restored.replaced.map(|path| path.display().to_string());
@@ -94,5 +94,5 @@ pub(crate) fn run(
         ("bytes", restored.bytes.into()),
         ("replaced", replaced.into()),
     ];
-    context.print_result(&text, &members, Failure::change_not_shown)
+    context.print_result(&text, &members, CliError::change_not_shown)
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use super::list;
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     printable::printable,
     selection::{ComparisonArgs, SelectionArgs},
 };
@@ -26,7 +26,7 @@ pub(crate) struct SearchArgs {
 }
 
 /// Prints the robots whose names contain the text.
-pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let SearchArgs {
         text,
         comparison,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     fields::{find, invalid},
     rows::Rows,
     selection::TextFilterArgs,
@@ -25,7 +25,7 @@ pub(crate) struct SummaryArgs {
 }
 
 /// Prints the summary.
-pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
     let filter = args.filter.filter(&*catalogue)?;
@@ -63,5 +63,5 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), F
     columns.push("count");
     let before = format!("{{\"count\":{count},\"groups\":");
     let printed = Rows { columns, rows }.print(format, [&before, "}"], context.output);
-    printed.map_err(Failure::output)
+    printed.map_err(CliError::output)
 }

@@ -8,7 +8,7 @@ use clap::{
 };
 use robot_core::http::{AccessToken, Permission, TokenName};
 
-use crate::{context::Context, failure::Failure};
+use crate::{context::Context, error::CliError};
 
 pub(crate) const EXAMPLES: &str = include_str!("../help/token.txt");
 
@@ -39,7 +39,7 @@ pub(crate) enum TokenCommand {
 const PREFIX: &str = "robots_";
 
 /// Creates a token and prints it.
-pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), CliError> {
     let TokenCommand::New { permission, name } = command;
     let text = random_token()?;
     let mut token = AccessToken::of(&text, permission);
@@ -64,14 +64,14 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     );
     let token = token.to_string();
     let members = [("token", text.into()), ("api_token", token.into())];
-    context.print_result(&shown, &members, Failure::output)
+    context.print_result(&shown, &members, CliError::output)
 }
 
 /// The prefix and 32 random bytes.
-fn random_token() -> Result<String, Failure> {
+fn random_token() -> Result<String, CliError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Failure::new(format_args!(
+        CliError::new(format_args!(
             "cannot create a token, because the system returns no random numbers: {error}; try again"
         ))
     })?;

@@ -7,7 +7,7 @@ use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision};
 
 use crate::{
     context::Context,
-    failure::Failure,
+    error::CliError,
     fields::{IdArgument, PrintedFields, Values, parse_id},
     progress::robot_count,
     selection::ConditionArgs,
@@ -46,13 +46,13 @@ pub(crate) struct UpdateArgs {
 }
 
 /// Changes the robots. One robot is printed, of several the number.
-pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     // Without an id, `--name` is no new value.
     let chosen = args.name.take_if(|_| args.id.is_none());
     let is_filtered = !args.conditions.is_empty();
     check_choice(args.id.is_some() || chosen.is_some(), is_filtered)?;
     if args.name.is_none() && args.values.is_empty() && args.unset.is_empty() {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "the new values are missing; add options such as --year YEAR, --set name=NAME or --unset FIELD",
         ));
     }
@@ -64,7 +64,7 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     let filter = is_filtered.then_some(filter);
     let mut targets = Targets::find(&*catalogue, args.id, chosen.as_slice(), filter)?;
     let Some((first, revision)) = targets.robots.first_mut() else {
-        return Failure::combine(targets.missing);
+        return CliError::combine(targets.missing);
     };
     *revision = args.if_revision.or(*revision);
     let first = *first;
@@ -81,9 +81,9 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     let (changed, failures) = targets.apply(&args.confirmation, verb, |id, revision| {
         Change::Update(id, revision, changes.clone())
     })?;
-    Failure::combine(failures)?;
+    CliError::combine(failures)?;
     // Each failure has to say that the change is stored.
-    let failure = Failure::change_not_shown;
+    let failure = CliError::change_not_shown;
     let [id] = *changed else {
         let text = format!("Changed {}.", robot_count(changed.len()));
         return context.print_result(&text, &[("robots", changed.len().into())], failure);

@@ -17,7 +17,7 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 /// Why a command failed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CliError {
     /// A wrong command line, or the help or the version. `main` adds the usage of the command.
     CommandLine(clap::Error),
     Reported(Report),
@@ -33,7 +33,7 @@ pub(crate) struct Report {
     status: u8,
 }
 
-impl Failure {
+impl CliError {
     /// A failure with a message: what failed, why, and what to do.
     pub(crate) fn new(message: impl Display) -> Self {
         Self::with_status(1, message)
@@ -152,13 +152,13 @@ impl Failure {
     }
 }
 
-impl From<clap::Error> for Failure {
+impl From<clap::Error> for CliError {
     fn from(error: clap::Error) -> Self {
         Self::CommandLine(error)
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         match error {
             Error::Rejected(violations) => Self::plain(violations.messages()),
@@ -181,7 +181,7 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<OpenError> for Failure {
+impl From<OpenError> for CliError {
     fn from(error: OpenError) -> Self {
         match error {
             OpenError::Missing(_) => Self::new(format_args!(
@@ -196,7 +196,7 @@ impl From<OpenError> for Failure {
 fn report_command_line(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
     match printed {
-        Err(cause) if error.exit_code() == 0 => Failure::output(cause).report(),
+        Err(cause) if error.exit_code() == 0 => CliError::output(cause).report(),
         _ => u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
     }
 }
@@ -208,7 +208,7 @@ mod tests {
 
     use super::*;
 
-    impl Failure {
+    impl CliError {
         /// The lines without colors.
         pub(crate) fn plain_lines(&self) -> Vec<String> {
             let Self::Reported(report) = self else {
@@ -225,26 +225,26 @@ mod tests {
         let expected = format!(
             r"error: {store}: disk I/O error\nat page 7; nothing was changed. Check the database and its disk, and run the command again"
         );
-        assert_eq!(Failure::from(store).plain_lines(), [expected]);
+        assert_eq!(CliError::from(store).plain_lines(), [expected]);
         let full = Error::disk_full("database or disk is full");
         let expected = "error: The disk of the catalogue is full; free space on it and try again: \
                         database or disk is full";
-        assert_eq!(Failure::from(full).plain_lines(), [expected]);
+        assert_eq!(CliError::from(full).plain_lines(), [expected]);
         let unavailable = Error::unavailable("database is locked");
         let expected = format!("error: {unavailable}: database is locked");
-        assert_eq!(Failure::from(unavailable).plain_lines(), [expected]);
+        assert_eq!(CliError::from(unavailable).plain_lines(), [expected]);
     }
 
     #[test]
     fn several_failures_are_printed_without_a_broken_pipe() {
-        let broken_pipe = || Failure::change_not_shown(io::ErrorKind::BrokenPipe.into());
+        let broken_pipe = || CliError::change_not_shown(io::ErrorKind::BrokenPipe.into());
         let violations = Violations::from(Violation::NAME_TAKEN);
         let failures = [
-            Failure::no_robot(0),
-            Failure::from(Error::Rejected(violations)),
+            CliError::no_robot(0),
+            CliError::from(Error::Rejected(violations)),
             broken_pipe(),
         ];
-        let several = Failure::combine(failures).unwrap_err();
+        let several = CliError::combine(failures).unwrap_err();
         assert_eq!(
             several.plain_lines(),
             [
@@ -254,11 +254,11 @@ mod tests {
         );
         assert!(matches!(
             several,
-            Failure::Reported(Report { status: 1, .. })
+            CliError::Reported(Report { status: 1, .. })
         ));
         assert!(matches!(
             broken_pipe(),
-            Failure::Reported(Report { status: 0, .. })
+            CliError::Reported(Report { status: 0, .. })
         ));
     }
 }

@@ -12,19 +12,19 @@ use robot_core::transfer;
 
 use crate::{
     context::{Context, OutputFormat},
-    failure::Failure,
+    error::CliError,
     printable::printable,
 };
 
 /// A file or a standard stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PathArgument {
     /// `-`
     Standard,
     File(PathBuf),
 }
 
-impl Place {
+impl PathArgument {
     pub(crate) fn new(text: &OsStr) -> Self {
         if text == "-" {
             Self::Standard
@@ -42,13 +42,13 @@ impl Place {
     }
 
     /// The file to read; `None` for standard input.
-    pub(crate) fn open(&self, context: &Context<'_>) -> Result<Option<File>, Failure> {
+    pub(crate) fn open(&self, context: &Context<'_>) -> Result<Option<File>, CliError> {
         let Self::File(path) = self else {
             return Ok(None);
         };
         // To read a file of the database would drop the locks that SQLite has on it in this process.
         if context.files().contains(path) {
-            return Err(Failure::own_file(format_args!("'{self}'")));
+            return Err(CliError::own_file(format_args!("'{self}'")));
         }
         let file = File::open(path).and_then(|file| {
             let is_folder = file.metadata()?.is_dir();
@@ -59,15 +59,15 @@ impl Place {
     }
 
     /// The input, which can be read once.
-    pub(crate) fn reader(&self, context: &Context<'_>) -> Result<Box<dyn Read>, Failure> {
+    pub(crate) fn reader(&self, context: &Context<'_>) -> Result<Box<dyn Read>, CliError> {
         Ok(match self.open(context)? {
             Some(file) => Box::new(file),
             None => Box::new(io::stdin()),
         })
     }
 
-    pub(crate) fn not_read(&self, cause: &io::Error) -> Failure {
-        Failure::new(format_args!(
+    pub(crate) fn not_read(&self, cause: &io::Error) -> CliError {
+        CliError::new(format_args!(
             "cannot read '{self}': {cause}; check that it is a file that you may read"
         ))
     }
@@ -86,17 +86,17 @@ impl Place {
     pub(crate) fn format(
         &self,
         option: Option<OutputFormat>,
-    ) -> Result<Option<transfer::FileFormat>, Failure> {
+    ) -> Result<Option<transfer::FileFormat>, CliError> {
         match (option, self) {
             (Some(format), _) => match format.of_files() {
-                None => Err(Failure::usage(
+                None => Err(CliError::usage(
                     "a table cannot be imported or exported; use --format csv, json or ndjson",
                 )),
                 format => Ok(format),
             },
             (None, Self::Standard) => Ok(None),
             (None, Self::File(path)) => match transfer::FileFormat::of_path(path) {
-                None => Err(Failure::usage(format_args!(
+                None => Err(CliError::usage(format_args!(
                     "the name of '{self}' does not end in .csv, .json, .ndjson or .xlsx; add --format \
                      csv, json or ndjson"
                 ))),
@@ -106,7 +106,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PathArgument {
     /// Escaped for messages on a terminal.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
