@@ -46,38 +46,30 @@ impl Values {
         definition: &Definition,
     ) -> Result<(Draft, Vec<Field>), CliError> {
         let (mut draft, mut removed) = (Draft::default(), Vec::new());
-        let mut set = |name: &str, text: &str| {
+        let mut set = |name: &str, text: Option<&str>| {
             let field = settable(name, definition)?;
             if draft.value(&field).is_some() || removed.contains(&field) {
                 return Err(format!("{field} is given twice; give it once"));
             }
             // An empty text is no value, which the rules of texts decide.
-            if text.is_empty() && !field.kind().is_text() {
-                removed.push(field);
-            } else {
-                draft.set(&field, field.parse_value(text)?);
+            match text.filter(|text| !text.is_empty() || field.kind().is_text()) {
+                Some(text) => draft.set(&field, field.parse_value(text)?),
+                None => removed.push(field),
             }
             Ok(())
         };
         let built_in = [name, self.kind.as_deref(), self.year.as_deref()];
         for (name, text) in ["name", "type", "year"].into_iter().zip(built_in) {
             if let Some(text) = text {
-                set(name, text).map_err(|message| invalid(name, text, message))?;
+                set(name, Some(text)).map_err(|message| invalid(name, text, message))?;
             }
         }
         for text in &self.set {
-            let set = pair(text).and_then(|(name, value)| set(name, value));
+            let set = pair(text).and_then(|(name, value)| set(name, Some(value)));
             set.map_err(|message| invalid("set", text, message))?;
         }
         for name in unset {
-            let field = settable(name, definition).and_then(|field| {
-                let is_given = draft.value(&field).is_some() || removed.contains(&field);
-                if is_given {
-                    return Err(format!("{field} is given twice; give it once"));
-                }
-                Ok(field)
-            });
-            removed.push(field.map_err(|message| invalid("unset", name, message))?);
+            set(name, None).map_err(|message| invalid("unset", name, message))?;
         }
         Ok((draft, removed))
     }

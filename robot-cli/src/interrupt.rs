@@ -4,7 +4,7 @@
 //! progress. The second signal terminates the process.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     ops::ControlFlow,
     sync::{
         Arc,
@@ -17,7 +17,7 @@ use signal_hook::{
     flag,
 };
 
-use crate::error::CliError;
+use crate::{error::CliError, terminal::note};
 
 /// Exit status of a process that a signal terminated, minus the number of the signal.
 const SIGNAL_STATUS: u8 = 128;
@@ -76,7 +76,7 @@ impl Interrupt {
 
     /// Prints what became of a command that a signal stopped.
     pub(crate) fn stopped(&self, message: &str) -> CliError {
-        let _ = writeln!(io::stderr(), "Stopped{message}");
+        note(&format!("Stopped{message}"));
         CliError::printed(None, self.status())
     }
 

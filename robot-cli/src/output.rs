@@ -2,10 +2,7 @@
 //!
 //! Robots are printed page by page, so memory does not depend on the size of the catalogue.
 
-use std::{
-    io::{self, Write},
-    iter,
-};
+use std::{io, iter};
 
 use robot_core::{Robot, transfer::RobotWriter};
 use serde_json::Value;
@@ -16,7 +13,7 @@ use crate::{
     fields::PrintedFields,
     rows::Rows,
     table::Table,
-    terminal::Screen,
+    terminal::{Screen, note},
 };
 
 /// The failure of a command whose result cannot be printed.
@@ -57,7 +54,7 @@ impl Context<'_> {
         let format = self.print_format();
         if format == OutputFormat::Table && pages.peek().is_none() {
             if let Some(hint) = hint {
-                let _ = writeln!(io::stderr(), "{hint}");
+                note(hint);
             }
             return Ok(());
         }

@@ -18,7 +18,7 @@ use crate::{
     progress::robot_count,
     selection::NO_MATCH,
     table::Table,
-    terminal::{ConfirmationArgs, Screen},
+    terminal::{ConfirmationArgs, Screen, note},
 };
 
 /// The number of robots that the confirmation shows.
@@ -86,7 +86,7 @@ impl<'a> Targets<'a> {
         if let Some(filter) = filter
             && !targets.push_all(filter)?
         {
-            let _ = writeln!(io::stderr(), "{NO_MATCH}");
+            note(NO_MATCH);
         }
         Ok(targets)
     }

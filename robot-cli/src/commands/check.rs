@@ -12,6 +12,7 @@ use crate::{
     printable::printable,
     progress::{Progress, robot_count},
     rows::Rows,
+    terminal::note,
 };
 
 /// The exit status if a check failed.
@@ -36,11 +37,10 @@ pub(crate) fn run(context: &mut Context<'_>, repairs: bool) -> Result<(), CliErr
         let catalogue = context.open_existing()?;
         let repaired = repair(&*catalogue, |_| interrupt.control_flow()).map_err(failure)?;
         report.harmless.clear();
-        let _ = writeln!(
-            io::stderr(),
-            "Removed values of fields that the catalogue does not have: {}.",
-            context.worded(&robot_count(repaired))
-        );
+        let repaired = context.worded(&robot_count(repaired));
+        note(&format!(
+            "Removed values of fields that the catalogue does not have: {repaired}."
+        ));
     }
     if context.print_format() == OutputFormat::Table {
         context.read_definition();

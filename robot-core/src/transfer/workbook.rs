@@ -149,16 +149,6 @@ fn not_readable(cause: impl std::fmt::Display) -> io::Error {
     ))
 }
 
-/// Adds a sheet with the names of fields in its first row. Its other rows are in a temporary file.
-fn add_sheet(workbook: &mut Workbook, fields: &[Field]) -> Result<(), XlsxError> {
-    let sheet = workbook.add_worksheet_with_constant_memory()?;
-    sheet.set_name("robots")?;
-    for (column, field) in (0..).zip(fields) {
-        sheet.write_string(0, column, field.name())?;
-    }
-    Ok(())
-}
-
 /// A workbook with one sheet of robots.
 pub(super) struct RobotSheet {
     workbook: Workbook,
@@ -166,10 +156,14 @@ pub(super) struct RobotSheet {
 }
 
 impl RobotSheet {
-    /// A sheet whose first row has the names of fields.
-    pub(super) fn new(fields: &[Field]) -> io::Result<Self> {
+    /// A sheet whose first row has the names of fields. Its other rows are in a temporary file.
+    pub(super) fn new(fields: &[Field]) -> Result<Self, XlsxError> {
         let mut workbook = Workbook::new();
-        add_sheet(&mut workbook, fields).map_err(io::Error::other)?;
+        let sheet = workbook.add_worksheet_with_constant_memory()?;
+        sheet.set_name("robots")?;
+        for (column, field) in (0..).zip(fields) {
+            sheet.write_string(0, column, field.name())?;
+        }
         Ok(Self { workbook, rows: 0 })
     }
 

@@ -75,7 +75,7 @@ impl RobotWriter {
                 let fields = &self.fields;
                 let sheet = match &mut self.sheet {
                     Some(sheet) => sheet,
-                    none => none.insert(RobotSheet::new(fields)?),
+                    none => none.insert(RobotSheet::new(fields).map_err(io::Error::other)?),
                 };
                 robots
                     .iter()
