@@ -183,17 +183,13 @@ pub(crate) fn show(plan: &Plan) {
         let changes = plan.changes.iter();
         let changes = changes.filter(|change| change.field == name && !change.heading.is_empty());
         let reasons: Vec<_> = changes.map(|change| change.reason.as_str()).collect();
-        let reason = if reasons.is_empty() {
-            column.reason.clone()
-        } else {
-            reasons.join("; ")
-        };
-        row(&column.heading, name, &reason)
+        match reasons[..] {
+            [] => row(&column.heading, name, &column.reason.to_string()),
+            _ => row(&column.heading, name, &reasons.join("; ")),
+        }
     });
-    let others = plan
-        .changes
-        .iter()
-        .filter(|change| change.heading.is_empty());
+    let others = plan.changes.iter();
+    let others = others.filter(|change| change.heading.is_empty());
     let others = others.map(|change| row("", &change.field, &change.reason));
     let rows = columns.chain(others).collect();
     let rows = Rows {

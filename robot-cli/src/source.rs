@@ -9,8 +9,8 @@ use std::{
 use robot_core::{
     Catalogue, Definition, Field,
     transfer::{
-        Columns, FileFormat, ImportOptions, Plan, PlanError, PlanOptions, ProposalError, ReadError,
-        ReadOptions, Records,
+        ColumnReason, Columns, FileFormat, ImportOptions, Plan, PlanError, PlanOptions,
+        ProposalError, ReadError, ReadOptions, Records,
     },
 };
 
@@ -44,8 +44,7 @@ pub(crate) struct Source<'a> {
     definition: Arc<Definition>,
     reading: ReadOptions,
     columns: Columns,
-    /// The field that finds robots, unless it is to be defined.
-    key: Option<Field>,
+    options: PlanOptions,
     /// What is read twice: the file, or a copy of another input. `None` if records are imported one by one as they are
     /// read.
     file: Option<File>,
@@ -76,7 +75,17 @@ impl<'a> Source<'a> {
         }
         let mut source = Self {
             reading: args.columns.reading()?,
-            key: key(args, &definition)?,
+            options: PlanOptions {
+                defines: args.columns.define,
+                finds_choices: args.columns.choices,
+                import: ImportOptions {
+                    key: key(args, &definition)?,
+                    on_conflict: args.on_conflict,
+                    adds_equal: args.add_equal,
+                    keeps_going: args.keep_going,
+                    is_dry_run: args.dry_run,
+                },
+            },
             columns: args.columns.choose(columns, &definition)?,
             args,
             path,
@@ -102,28 +111,17 @@ impl<'a> Source<'a> {
         let open = || Ok(self.records(rewound(file)?));
         let catalogue = self.existing.clone();
         let catalogue = catalogue.map_or_else(|| context.options.open("memory:"), Ok)?;
-        let options = PlanOptions {
-            defines: self.args.columns.define,
-            finds_choices: self.args.columns.choices,
-            on_conflict: self.args.on_conflict,
-            adds_equal: self.args.add_equal,
-            keeps_going: self.args.keep_going,
-        };
         // These options promise a report of each record that fails.
         let reports_all = self.args.dry_run || self.args.atomic;
-        let mut failures = Vec::new();
-        let columns = self.columns.clone();
-        let plan = Plan::new(&catalogue, open, columns, options, &mut |outcome| {
-            if reports_all || failures.len() < FAILURES {
-                failures.extend(messages(self.path, outcome, &self.definition));
-            }
-        });
+        let failures = if reports_all { usize::MAX } else { FAILURES };
+        let (columns, options) = (self.columns.clone(), self.options.clone());
+        let plan = Plan::new(&catalogue, open, columns, options, failures);
         self.check_interrupt()?;
         let plan = plan.map_err(|error| self.unplanned(error))?;
         if !plan.changes.is_empty() || self.args.dry_run && self.args.columns.define {
             show(&plan);
         }
-        self.accept(&plan, &failures)?;
+        self.accept(&plan)?;
         Ok(Some(plan))
     }
 
@@ -149,23 +147,9 @@ impl<'a> Source<'a> {
             if let Some(redefinition) = plan.redefinition() {
                 catalogue.define(redefinition)?;
             }
-            // Records that fail are known and accepted.
-            let keeps_going = true;
-            (
-                catalogue,
-                ImportOptions {
-                    keeps_going,
-                    ..plan.options.clone()
-                },
-            )
+            (catalogue, plan.options.clone())
         } else {
-            let options = ImportOptions {
-                key: self.key.clone(),
-                on_conflict: self.args.on_conflict,
-                adds_equal: self.args.add_equal,
-                keeps_going: self.args.keep_going,
-                is_dry_run: self.args.dry_run,
-            };
+            let options = self.options.import.clone();
             options.check(&self.definition).map_err(CliError::new)?;
             records = records.with_columns(self.columns.clone());
             let header = records.read_header();
@@ -200,15 +184,18 @@ impl<'a> Source<'a> {
     }
 
     /// Fails unless the user accepts a plan: its new fields, and records that fail.
-    fn accept(&self, plan: &Plan, failures: &[String]) -> Result<(), CliError> {
+    fn accept(&self, plan: &Plan) -> Result<(), CliError> {
         let is_refused = plan.counts.failed > 0 && !self.args.keep_going;
         if is_refused || self.args.dry_run {
-            for failure in failures {
-                terminal::note(failure);
+            for outcome in &plan.failures {
+                let messages = messages(self.path, outcome, &self.definition);
+                messages.iter().for_each(|message| terminal::note(message));
             }
         }
         for column in plan.listed.iter().filter(|_| plan.changes.is_empty()) {
-            if column.reason.starts_with("left out: ") {
+            if let ColumnReason::Empty | ColumnReason::Numbering | ColumnReason::NoRoom { .. } =
+                column.reason
+            {
                 terminal::note(&format!("Column {}: {}.", column.heading, column.reason));
             }
         }
@@ -290,7 +277,8 @@ impl<'a> Source<'a> {
             error => {
                 let advice = match self.format {
                     FileFormat::Csv => {
-                        ". To say what columns stand for, use --map, --ignore, --match or --define"
+                        ". If the first line is a record, add --no-header. To say what columns stand for, use --map, --ignore, \
+                         --match or --define"
                     }
                     _ => "",
                 };

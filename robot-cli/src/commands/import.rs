@@ -15,7 +15,7 @@ use crate::{
     interrupt::Interrupt,
     path_argument::PathArgument,
     progress::{Progress, robot_count},
-    source::Source,
+    source::{Prepared, Source},
     terminal,
 };
 
@@ -46,10 +46,13 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Cl
         import.definition = Arc::clone(&plan.definition);
         return import.finish(context.output);
     }
-    let prepared = source.begin(plan.as_ref(), context)?;
-    let (catalogue, mut records, options) =
-        (prepared.catalogue, prepared.records, prepared.options);
-    import.progress = Some(prepared.progress);
+    let Prepared {
+        catalogue,
+        mut records,
+        progress,
+        options,
+    } = source.begin(plan.as_ref(), context)?;
+    import.progress = Some(progress);
     import.definition = catalogue.definition();
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {

@@ -264,10 +264,7 @@ impl Columns {
             let has_header = headings.iter().any(|heading| !heading.starts_with('#'));
             return Err(if has_header {
                 let headings = all(headings);
-                format!(
-                    "The first line names no field, but {headings}; the fields are {names}. If it is a record, add \
-                     --no-header"
-                )
+                format!("The first line names no field, but {headings}; the fields are {names}")
             } else {
                 format!(
                     "No column stands for a field; say which one does, such as '#1=name'. The fields are {names}"

@@ -9,7 +9,7 @@ use super::{
     columns::{Columns, Meaning, normalized},
     evidence::{Evidence, Guess},
     new_field::{LENGTHS, NewField, ProposalError},
-    survey::Survey,
+    survey::{ColumnReason, Survey},
 };
 use crate::model::{Definition, DefinitionDraft, Field, Member, NULLS, TITLE_LIMIT};
 
@@ -35,7 +35,7 @@ pub(super) struct Fields<'a> {
     pub(super) columns: Columns,
     pub(super) changes: Vec<ProposedChange>,
     /// Why a column is read as it is, or left out, by the index of the column.
-    pub(super) reasons: Vec<String>,
+    pub(super) reasons: Vec<ColumnReason>,
 }
 
 impl<'a> Fields<'a> {
@@ -44,7 +44,7 @@ impl<'a> Fields<'a> {
         let mut fields = Self {
             survey,
             draft: DefinitionDraft::from(&*columns.definition),
-            reasons: vec![String::new(); survey.columns.len()],
+            reasons: vec![ColumnReason::Known; survey.columns.len()],
             columns,
             changes: Vec::new(),
         };
@@ -55,9 +55,9 @@ impl<'a> Fields<'a> {
                 fields.set_reading(column, guess, !is_text);
             } else if column.meaning == Meaning::Unknown && column.heading.starts_with('#') {
                 if column.values == 0 {
-                    fields.leave_out(column, "left out: no record has a value");
+                    fields.leave_out(column, ColumnReason::Empty);
                 } else if column.is_numbering() {
-                    fields.leave_out(column, "left out: it numbers the records");
+                    fields.leave_out(column, ColumnReason::Numbering);
                 }
             }
         }
@@ -115,12 +115,12 @@ impl<'a> Fields<'a> {
 
     /// Whether a column is not stored.
     fn is_left_out(&self, column: &Evidence) -> bool {
-        column.meaning == Meaning::LeftOut || !self.reasons[column.index()].is_empty()
+        column.meaning == Meaning::LeftOut || self.reasons[column.index()] != ColumnReason::Known
     }
 
-    fn leave_out(&mut self, column: &Evidence, reason: &str) {
+    fn leave_out(&mut self, column: &Evidence, reason: ColumnReason) {
         self.columns.choose(&column.heading, None);
-        reason.clone_into(&mut self.reasons[column.index()]);
+        self.reasons[column.index()] = reason;
     }
 
     /// Leaves out columns that number the records or have no values, and those with the fewest values if there are too
@@ -136,19 +136,16 @@ impl<'a> Fields<'a> {
                 _ => continue,
             }
             if !is_mapped && column.values == 0 && column.nulls.is_empty() && survey.records > 0 {
-                self.leave_out(column, "left out: no record has a value");
+                self.leave_out(column, ColumnReason::Empty);
             } else {
                 new.push(column);
             }
         }
         let room = FIELD_LIMIT.saturating_sub(self.columns.definition.own().count());
-        let count = new.len();
+        let columns = new.len();
         new.sort_by_key(|column| Reverse(column.values));
-        let reason = format!(
-            "left out: the file needs {count} new fields, and there is room for {room}; these have most values"
-        );
         for column in new.into_iter().skip(room) {
-            self.leave_out(column, &reason);
+            self.leave_out(column, ColumnReason::NoRoom { columns, room });
         }
     }
 
@@ -202,7 +199,7 @@ impl<'a> Fields<'a> {
                 "several columns stand for '{name}'; map one of them, and leave out the others"
             )));
         }
-        self.reasons[column.index()] = self.add(column, &name)?;
+        self.reasons[column.index()] = ColumnReason::New(self.add(column, &name)?);
         Ok(())
     }
 
@@ -267,8 +264,7 @@ impl<'a> Fields<'a> {
 
     fn permit_equal_names(&mut self, column: &Evidence) {
         if let Some(twin) = &column.blank_twin {
-            self.reasons[column.index()] =
-                format!("warning: {twin} differs from another name by blanks at its ends only");
+            self.reasons[column.index()] = ColumnReason::BlankTwin(twin.clone());
         }
         if let Some(name) = &column.repeated
             && self.columns.definition.has_unique_names()
@@ -352,8 +348,7 @@ impl<'a> Fields<'a> {
         }
         if column.is_none() && !field.is_own() && self.survey.is_of_empty_catalogue {
             self.draft.remove(field.name());
-            let reason = "left out: no record has a value".to_owned();
-            self.report(None, field.name(), reason);
+            self.report(None, field.name(), ColumnReason::Empty.to_string());
             return Ok(());
         }
         let values = column.map_or(0, |column| column.values);

@@ -15,8 +15,8 @@
 //! let mut summary = ImportCounts::default();
 //! for outcome in import(Arc::clone(&catalogue), Records::new(file.as_bytes(), FileFormat::Csv), ImportOptions::default()) {
 //!     summary.count(&outcome);
-//!     if let Err(error) = outcome.result {
-//!         eprintln!("{}: {}", outcome.position, error.messages().join("; "));
+//!     if let Some(message) = outcome.message() {
+//!         eprintln!("{message}");
 //!     }
 //! }
 //! assert_eq!(summary.added, 2);
@@ -86,7 +86,7 @@ pub use plan::{Plan, PlanError, PlanOptions};
 pub use position::Position;
 pub use record::{ReadError, Record, Values};
 pub use records::{ReadOptions, Records};
-pub use survey::PlannedColumn;
+pub use survey::{ColumnReason, PlannedColumn};
 #[cfg(feature = "http")]
 pub(crate) use workbook::ROWS;
 pub use writer::RobotWriter;

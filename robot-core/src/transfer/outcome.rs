@@ -142,15 +142,9 @@ impl ImportOptions {
 /// ```
 /// use robot_core::transfer::{ImportError, Outcome, Position};
 ///
-/// /// The message about a record that failed.
-/// fn message(outcome: &Outcome) -> Option<String> {
-///     let error = outcome.result.as_ref().err()?;
-///     Some(format!("{}: {}", outcome.position, error.messages().join("; ")))
-/// }
-///
 /// let error = ImportError::Malformed(vec!["year must be an integer".into()]);
 /// let outcome = Outcome { position: Position::Line(7), id: None, result: Err(error) };
-/// assert_eq!(message(&outcome).as_deref(), Some("line 7: year must be an integer"));
+/// assert_eq!(outcome.message().as_deref(), Some("line 7: year must be an integer"));
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
@@ -160,6 +154,16 @@ pub struct Outcome {
     pub id: Option<RobotId>,
     /// What was stored, or why nothing was.
     pub result: Result<Stored, ImportError>,
+}
+
+impl Outcome {
+    /// The message about a record that failed, with its position.
+    #[must_use]
+    pub fn message(&self) -> Option<String> {
+        let error = self.result.as_ref().err()?;
+        let messages = error.messages().join("; ");
+        Some(format!("{}: {messages}", self.position))
+    }
 }
 
 /// The result of a record that did not fail.

@@ -11,43 +11,33 @@ use super::{
     fields::{Fields, ProposedChange},
     import::Import,
     new_field::ProposalError,
-    outcome::{ImportCounts, ImportError, ImportOptions, OnConflict, Outcome},
+    outcome::{ImportCounts, ImportError, ImportOptions, Outcome},
     position::Position,
     record::ReadError,
     records::Records,
-    survey::{PlannedColumn, Survey},
+    survey::{ColumnReason, PlannedColumn, Survey},
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Error, Filter, Redefinition},
     model::{Definition, Field, Revision},
 };
 
-/// The number of failures that a plan has.
-const FAILURES: usize = 5;
-
 /// What the caller of a plan wants.
 ///
 /// ```
 /// use robot_core::transfer::{OnConflict, PlanOptions};
 ///
-/// let options = PlanOptions { defines: true, on_conflict: OnConflict::Skip, ..PlanOptions::default() };
+/// let mut options = PlanOptions { defines: true, ..PlanOptions::default() };
+/// options.import.on_conflict = OnConflict::Skip;
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are independent options"
-)]
+#[derive(Debug, Clone, Default)]
 pub struct PlanOptions {
     /// Whether the catalogue gets the fields that the file needs.
     pub defines: bool,
     /// Whether texts that are few and repeated become choices.
     pub finds_choices: bool,
-    /// What to do with robots that exist.
-    pub on_conflict: OnConflict,
-    /// Whether records that equal a robot are added.
-    pub adds_equal: bool,
-    /// Whether the import continues after a record has failed.
-    pub keeps_going: bool,
+    /// How the records are imported. The columns name the key.
+    pub import: ImportOptions,
 }
 
 /// What an import will do: what each column stands for, the fields that are needed, and the numbers of records that are
@@ -61,7 +51,7 @@ pub struct PlanOptions {
 /// let file = "Name;Type;Year;Accession No\nOwl;coin;-450;1920.7\n";
 /// let open = || Ok(Records::new(file.as_bytes(), FileFormat::Csv));
 /// let options = PlanOptions { defines: true, ..PlanOptions::default() };
-/// let plan = Plan::new(&catalogue, open, Columns::of(catalogue.definition()), options, &mut |_| {})?;
+/// let plan = Plan::new(&catalogue, open, Columns::of(catalogue.definition()), options, 5)?;
 /// let names = plan.definition.settable().iter().map(|field| field.name());
 /// assert!(names.eq(["name", "type", "year", "accession_no"]));
 /// let changes = plan.changes.iter().map(|change| (change.field.as_str(), change.reason.as_str()));
@@ -84,12 +74,12 @@ pub struct Plan {
     pub changes: Vec<ProposedChange>,
     /// The columns of the file, in their order.
     pub listed: Vec<PlannedColumn>,
-    /// How the records are imported.
+    /// How the records are imported. Those that fail are known, so that the import continues after them.
     pub options: ImportOptions,
     /// What the records will do.
     pub counts: ImportCounts,
-    /// The first records that will fail, and why.
-    pub failures: Vec<String>,
+    /// The first records that will fail.
+    pub failures: Vec<Outcome>,
     /// The number of records that fail because they equal a robot.
     pub equal: u64,
     /// The number of records that fail because robots have their unique values.
@@ -129,7 +119,7 @@ pub enum PlanError {
 
 impl Plan {
     /// Plans an import of a file, which is opened and read twice: to find out what its columns are, and what its records
-    /// do. Records that fail are passed to `on_failure`.
+    /// do. The plan has up to this number of failures.
     ///
     /// # Errors
     /// The file cannot be read, no definition fits it, or the options do not fit.
@@ -138,7 +128,7 @@ impl Plan {
         open: impl Fn() -> io::Result<Records<R>>,
         columns: Columns,
         options: PlanOptions,
-        on_failure: &mut dyn FnMut(&Outcome),
+        failures: usize,
     ) -> Result<Self, PlanError> {
         let open = || {
             open().map_err(|cause| ReadError::Input {
@@ -150,14 +140,14 @@ impl Plan {
         let mut survey = Survey::new(open()?, &columns)?;
         survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         survey.finds_choices = options.finds_choices;
-        let unfit = |error, columns: &Columns, reasons: &[String]| {
+        let unfit = |error, columns: &Columns, reasons: &[ColumnReason]| {
             let columns = survey.listed(columns, reasons);
             PlanError::Unfit { error, columns }
         };
         if let Some(message) = &survey.repeated {
             let reason = |column: &Evidence| match column.meaning {
-                Meaning::Unknown | Meaning::New(_) => "not planned yet".to_owned(),
-                Meaning::Field(_) | Meaning::LeftOut => String::new(),
+                Meaning::Unknown | Meaning::New(_) => ColumnReason::NotPlanned,
+                Meaning::Field(_) | Meaning::LeftOut => ColumnReason::Known,
             };
             let reasons: Vec<_> = survey.columns.iter().map(reason).collect();
             let error = ProposalError::Columns(message.clone());
@@ -184,16 +174,15 @@ impl Plan {
             .zip(&reasons)
             .filter(|(column, reason)| {
                 let is_unknown = matches!(column.meaning, Meaning::Unknown | Meaning::New(_));
-                is_unknown && reason.is_empty()
+                is_unknown && **reason == ColumnReason::Known
             });
         let unknown: Vec<_> = unknown.map(|(column, _)| column.heading.clone()).collect();
         if columns.is_strict && !options.defines && !unknown.is_empty() {
             return Err(PlanError::Unknown(unknown));
         }
         columns.is_strict = false;
-        let import = import_options(&columns, options, &definition)?;
         let mut plan = Self {
-            options: import,
+            options: import_options(&columns, options.import, &definition)?,
             counts: ImportCounts::default(),
             failures: Vec::new(),
             equal: 0,
@@ -205,7 +194,7 @@ impl Plan {
             listed,
             present,
         };
-        plan.try_records(catalogue, open()?, on_failure)?;
+        plan.try_records(catalogue, open()?, failures)?;
         Ok(plan)
     }
 
@@ -214,7 +203,7 @@ impl Plan {
         &mut self,
         catalogue: C,
         records: Records<R>,
-        on_failure: &mut dyn FnMut(&Outcome),
+        failures: usize,
     ) -> Result<(), PlanError> {
         let mut records = records.with_columns(self.columns.clone());
         records.read_header()?;
@@ -228,14 +217,11 @@ impl Plan {
             if !error.is_record_error() {
                 return outcome.result.map(drop).map_err(PlanError::from);
             }
-            let position = outcome.position;
             self.equal += u64::from(matches!(error, ImportError::Present));
             self.taken += u64::from(error.is_taken());
-            if self.failures.len() < FAILURES {
-                let messages = self.definition.worded(&error.messages().join("; "));
-                self.failures.push(format!("{position}: {messages}"));
+            if self.failures.len() < failures {
+                self.failures.push(outcome);
             }
-            on_failure(&outcome);
         }
         self.key = import.candidate(self.counts.records());
         Ok(())
@@ -298,25 +284,21 @@ fn redefinition(definition: &Definition, expected: Revision) -> Redefinition {
     redefinition
 }
 
-/// The options of the import.
+/// The options of the import, which finds robots by the key of the columns.
 fn import_options(
     columns: &Columns,
-    options: PlanOptions,
+    options: ImportOptions,
     definition: &Definition,
 ) -> Result<ImportOptions, PlanError> {
-    let key = columns.key.as_deref();
-    let key = key.map(|name| {
-        definition
-            .field(name)
-            .ok_or_else(|| format!("{name} is not a field"))
+    let key = columns.key.as_deref().map(|name| {
+        let field = definition.field(name).cloned();
+        field.ok_or_else(|| PlanError::Options(format!("{name} is not a field")))
     });
-    let import = ImportOptions {
-        key: key.transpose().map_err(PlanError::Options)?.cloned(),
-        on_conflict: options.on_conflict,
-        adds_equal: options.adds_equal,
-        keeps_going: options.keeps_going,
-        is_dry_run: false,
+    let options = ImportOptions {
+        key: key.transpose()?,
+        keeps_going: true,
+        ..options
     };
-    import.check(definition).map_err(PlanError::Options)?;
-    Ok(import)
+    options.check(definition).map_err(PlanError::Options)?;
+    Ok(options)
 }

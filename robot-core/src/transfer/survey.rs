@@ -1,8 +1,8 @@
 //! Survey of a file: what is known about its columns before fields are chosen, found by reading all of it.
 
-use std::{collections::HashMap, io::Read};
+use std::{collections::HashMap, fmt, io::Read};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{
     columns::{Columns, Meaning, normalized, twice},
@@ -24,7 +24,61 @@ pub struct PlannedColumn {
     /// The name of the field; `None` if the column is not stored.
     pub field: Option<String>,
     /// What the values are, or why the column is not stored.
-    pub reason: String,
+    pub reason: ColumnReason,
+}
+
+/// Why a column is stored as it is, or not stored. Its text is for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnReason {
+    /// It stands for a field that the catalogue has.
+    #[default]
+    Known,
+    /// It stands for no field.
+    LeftOut,
+    /// No record has a value.
+    Empty,
+    /// It has no heading, and numbers the records.
+    Numbering,
+    /// The columns that need new fields are more than there is room for, and others have more values.
+    NoRoom {
+        /// The number of columns.
+        columns: usize,
+        /// The number of fields that there is room for.
+        room: usize,
+    },
+    /// This name differs from another one by blanks at its ends only.
+    BlankTwin(String),
+    /// It is a new field, of a kind for this reason.
+    New(String),
+    /// Columns stand for the same field, so that no other one was planned.
+    NotPlanned,
+}
+
+impl fmt::Display for ColumnReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::Known => "",
+            Self::LeftOut => "left out",
+            Self::Empty => "left out: no record has a value",
+            Self::Numbering => "left out: it numbers the records",
+            Self::NoRoom { columns, room } => &format!(
+                "left out: the file needs {columns} new fields, and there is room for {room}; these have most values"
+            ),
+            Self::BlankTwin(name) => {
+                &format!("warning: {name} differs from another name by blanks at its ends only")
+            }
+            Self::New(reason) => reason,
+            Self::NotPlanned => "not planned yet",
+        };
+        formatter.write_str(text)
+    }
+}
+
+impl Serialize for ColumnReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// What is known about a file before its fields are chosen.
@@ -144,7 +198,7 @@ impl Survey {
     }
 
     /// The columns for people, with a reason for each. What is wrong with them is reported elsewhere.
-    pub(super) fn listed(&self, columns: &Columns, reasons: &[String]) -> Vec<PlannedColumn> {
+    pub(super) fn listed(&self, columns: &Columns, reasons: &[ColumnReason]) -> Vec<PlannedColumn> {
         let mut columns = columns.clone();
         let _ = columns.find(&self.headings());
         let planned = self.columns.iter().zip(reasons).map(|(column, reason)| {
@@ -153,15 +207,15 @@ impl Survey {
                 Some(Meaning::New(name)) => Some(name.clone()),
                 _ => None,
             };
-            let reason = match (&field, reason.as_str()) {
-                (None, "") => "left out",
-                (_, reason) => reason,
+            let reason = match (&field, reason) {
+                (None, ColumnReason::Known) => ColumnReason::LeftOut,
+                (_, reason) => reason.clone(),
             };
             PlannedColumn {
                 heading: column.heading.clone(),
                 number: column.number,
                 field,
-                reason: reason.to_owned(),
+                reason,
             }
         });
         planned.collect()

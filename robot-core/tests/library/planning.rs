@@ -6,18 +6,17 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Field, MemoryCatalogue, Pages,
     transfer::{
-        Columns, DateOrder, FileFormat, ImportCounts, ImportOptions, OnConflict, Plan, PlanOptions,
-        Records, RobotWriter, import,
+        ColumnReason, Columns, DateOrder, FileFormat, ImportCounts, ImportOptions, OnConflict,
+        Outcome, Plan, PlanOptions, Records, RobotWriter, import,
     },
 };
 
-const DEFINES: PlanOptions = PlanOptions {
-    defines: true,
-    finds_choices: false,
-    on_conflict: robot_core::transfer::OnConflict::Fail,
-    adds_equal: false,
-    keeps_going: false,
-};
+fn defining() -> PlanOptions {
+    PlanOptions {
+        defines: true,
+        ..PlanOptions::default()
+    }
+}
 
 fn catalogue(definition: &str) -> MemoryCatalogue {
     let catalogue = MemoryCatalogue::new();
@@ -37,7 +36,7 @@ fn plan(
 ) -> Result<Plan, String> {
     let open = || Ok(Records::new(file.as_bytes(), format));
     let columns = choose(Columns::of(catalogue.definition()));
-    Plan::new(catalogue, open, columns, options, &mut |_| {}).map_err(|error| error.to_string())
+    Plan::new(catalogue, open, columns, options, 5).map_err(|error| error.to_string())
 }
 
 /// What a plan changes, and the first failures.
@@ -51,12 +50,12 @@ fn changes(plan: &Plan) -> Vec<String> {
 /// The robots of a catalogue after the import of a file with new fields, as CSV; or why there is none.
 fn imported(file: &str, choose: impl FnOnce(Columns) -> Columns) -> String {
     let catalogue = MemoryCatalogue::new();
-    let plan = match plan(&catalogue, FileFormat::Csv, file, choose, DEFINES) {
+    let plan = match plan(&catalogue, FileFormat::Csv, file, choose, defining()) {
         Ok(plan) => plan,
         Err(message) => return message,
     };
-    if let Some(failure) = plan.failures.first() {
-        return failure.clone();
+    if let Some(message) = plan.failures.first().and_then(Outcome::message) {
+        return message;
     }
     if let Some(redefinition) = plan.redefinition() {
         catalogue.define(redefinition).unwrap();
@@ -166,7 +165,7 @@ fn plan_names_the_columns_and_the_value_that_decided() {
     let catalogue = MemoryCatalogue::new();
     let options = PlanOptions {
         finds_choices: true,
-        ..DEFINES
+        ..defining()
     };
     let plan = plan(
         &catalogue,
@@ -195,8 +194,8 @@ fn plan_names_the_columns_and_the_value_that_decided() {
     assert_eq!((plan.counts.added, plan.counts.failed), (4, 0));
     let empty = plan.listed.last().unwrap();
     assert_eq!(
-        (empty.field.as_deref(), empty.reason.as_str()),
-        (None, "left out: no record has a value")
+        (empty.field.as_deref(), &empty.reason),
+        (None, &ColumnReason::Empty)
     );
     // With the new fields, the file needs no more.
     let defined = self::catalogue(&plan.definition.to_string());
@@ -234,7 +233,11 @@ fn key_finds_the_robots_that_records_change() {
     ];
     assert_eq!(counts, [1, 1, 1, 2]);
     assert_eq!(
-        matched.failures,
+        matched
+            .failures
+            .iter()
+            .filter_map(Outcome::message)
+            .collect::<Vec<_>>(),
         [
             "line 5: The record has no code, which finds its robot",
             "line 6: An earlier record has the code 2, too; give each code once",
@@ -278,7 +281,8 @@ proptest! {
         for (number, (name, code, year)) in (1..).zip(records) {
             writeln!(file, "{name},{code},{year},droid,{number}").unwrap();
         }
-        let options = PlanOptions { defines, adds_equal, on_conflict, ..DEFINES };
+        let import = ImportOptions { adds_equal, on_conflict, ..ImportOptions::default() };
+        let options = PlanOptions { defines, import, ..PlanOptions::default() };
         let columns = |columns: Columns| match key {
             Some("id") => columns.matching("id"),
             Some(key) => columns.matching(key).ignore("id"),
@@ -293,8 +297,7 @@ proptest! {
         }
         let mut counts = ImportCounts::default();
         let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(plan.columns.clone());
-        let options = ImportOptions { keeps_going: true, ..plan.options.clone() };
-        for outcome in import(&catalogue, records, options) {
+        for outcome in import(&catalogue, records, plan.options) {
             counts.count(&outcome);
         }
         prop_assert_eq!(plan.counts, counts, "{}", file);
@@ -329,7 +332,7 @@ proptest! {
             let object = format!("{{\"name\":\"{name}\",\"type\":{kind},\"x\":{x}}}\n");
             file.push_str(if is_csv { &row } else { &object });
         }
-        let options = PlanOptions { finds_choices, ..DEFINES };
+        let options = PlanOptions { finds_choices, ..defining() };
         let catalogue = MemoryCatalogue::new();
         let Ok(plan) = plan(&catalogue, format, &file, |columns| columns, options) else {
             prop_assert!(!is_csv, "{}", file);
@@ -383,8 +386,7 @@ fn workbook_is_read_again_by_the_kinds_of_its_cells() {
     let options = PlanOptions::default();
     let plan = |file: &[u8], columns: Columns| {
         let open = || Ok(Records::new(file, FileFormat::Xlsx));
-        Plan::new(&catalogue, open, columns, options, &mut |_| {})
-            .map_err(|error| error.to_string())
+        Plan::new(&catalogue, open, columns, options.clone(), 5).map_err(|error| error.to_string())
     };
     let columns = || Columns::of(catalogue.definition()).matching("id");
     assert_eq!(plan(&file, columns()).unwrap().counts.unchanged, 2);

@@ -179,7 +179,7 @@ fn csv_header_is_found_or_ends_reading() {
         FileFormat::Csv,
         r#"
         "name;year\na;1\n" -> 1!! Missing in the header: type; {columns}
-        "Titel;Hersteller\na;b\n" -> 1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year. If it is a record, add --no-header
+        "Titel;Hersteller\na;b\n" -> 1!! The first line names no field, but Titel, Hersteller; the fields are name,type,year
         "\nname,type,name,year\na,droid,b,1\n" -> 2!! Two columns have the heading 'name'; rename one of them in the file
         "" -> 1!! The input is empty; the first line of CSV must name the columns: name,type,year
         "year,name,type\n" ->

@@ -79,7 +79,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
              Content-Type text/csv, application/json or application/x-ndjson",
         )
     })?;
-    let limit = if (query.options.is_dry_run || query.is_atomic) && !query.plan.defines {
+    let limit = if (query.options.import.is_dry_run || query.is_atomic) && !query.options.defines {
         DRY_RUN_LIMIT
     } else {
         IMPORT_LIMIT
@@ -96,7 +96,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         limit,
         request_id: call.context.request_id.clone(),
         counts: Counts {
-            ids: (!behaviour.is_contract() && !query.options.is_dry_run).then(Vec::new),
+            ids: (!behaviour.is_contract() && !query.options.import.is_dry_run).then(Vec::new),
             ..Counts::default()
         },
         definition: Arc::clone(&call.definition),
@@ -108,14 +108,14 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         has_name_conflict: false,
     };
     Ok(Pending::blocking(move || {
-        if report.query.plan.defines {
+        if report.query.options.defines {
             return report.run_planned(&catalogue, body, format, columns, behaviour);
         }
         let records = Records::new(body, format);
         let records = records
             .with_options(&report.query.reading)
             .with_columns(columns);
-        let options = report.query.options.clone();
+        let options = report.query.options.import.clone();
         report.run(catalogue, records, options);
         report.into_response(behaviour)
     }))
@@ -260,7 +260,7 @@ impl Report {
             let text = format!("and {omitted} more messages");
             self.messages.push(Message::from(text).with_code("note"));
         }
-        let options = &self.query.options;
+        let options = &self.query.options.import;
         if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
             let hint = "To skip names that are taken, add on_conflict=skip to the query; to update \
                         their robots, on_conflict=replace";
@@ -316,11 +316,11 @@ fn failed(cause: Failure, messages: Vec<Message>, data: Option<Box<RawValue>>) -
 
 /// How the client can import the rest.
 fn advice(stop: &Failure, query: &Query, has_added: bool) -> Option<&'static str> {
-    if query.options.is_dry_run || matches!(stop, Failure::ImportTooLarge(_)) {
+    if query.options.import.is_dry_run || matches!(stop, Failure::ImportTooLarge(_)) {
         return None;
     }
-    Some(match query.options.on_conflict {
-        OnConflict::Fail if has_added && query.options.key.is_none() => {
+    Some(match query.options.import.on_conflict {
+        OnConflict::Fail if has_added && query.options.import.key.is_none() => {
             "To import the rest, send the file again with on_conflict=skip in the query"
         }
         _ => "To import the rest, send the file again",

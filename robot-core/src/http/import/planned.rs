@@ -18,10 +18,13 @@ use crate::{
     },
     model::{Definition, Message},
     transfer::{
-        Columns, FileFormat, ImportCounts, ImportOptions, Outcome, Plan, PlanError, PlannedColumn,
+        Columns, FileFormat, ImportCounts, ImportError, Outcome, Plan, PlanError, PlannedColumn,
         Position, ProposedChange, ReadError, Records,
     },
 };
+
+/// The number of failures in a plan.
+const FAILURES: usize = 5;
 
 /// A plan, for the client.
 #[derive(Default, Serialize)]
@@ -34,8 +37,8 @@ struct Planned<'a> {
     changes: &'a [ProposedChange],
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<ImportCounts>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    failures: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failures: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     advice: Vec<String>,
 }
@@ -53,11 +56,13 @@ impl Serialize for Fields<'_> {
 
 impl<'a> Planned<'a> {
     fn new(plan: &'a Plan) -> Self {
+        let failures = plan.failures.iter().filter_map(Outcome::message);
+        let failures = failures.map(|message| plan.definition.worded(&message));
         Self {
             definition: Some(&plan.definition),
             changes: &plan.changes,
             records: Some(plan.counts),
-            failures: &plan.failures,
+            failures: failures.take(FAILURES).collect(),
             advice: plan.advice("match=", "on_conflict=skip", "add_equal=true"),
             ..Self::unfit(&plan.listed)
         }
@@ -97,24 +102,17 @@ impl Report {
             file.rewind()?;
             Ok(Records::new(file, format).with_options(&self.query.reading))
         };
-        let mut failures = Vec::new();
-        let mut on_failure = |outcome: &Outcome| {
-            if let Err(error) = &outcome.result
-                && failures.len() < MESSAGES_LIMIT
-            {
-                let position = outcome.position;
-                let messages = error.messages().into_iter().map(Message::from);
-                failures.extend(messages.map(|message| message.at(position, line_of(position))));
-            }
-        };
-        let plan = Plan::new(catalogue, open, columns, self.query.plan, &mut on_failure);
+        let options = self.query.options.clone();
+        let plan = Plan::new(catalogue, open, columns, options, MESSAGES_LIMIT);
         let plan = plan.map_err(|error| self.unplanned(error))?;
-        if self.query.is_proposal || self.query.options.is_dry_run {
+        if self.query.is_proposal || self.query.options.import.is_dry_run {
             let planned = Planned::new(&plan);
             return Ok(response::ok(render::data(behaviour, "OK", &planned)));
         }
-        if plan.counts.failed > 0 && !self.query.plan.keeps_going {
+        if plan.counts.failed > 0 && !self.query.keeps_going {
             let planned = Planned::new(&plan);
+            let failures = plan.failures.iter().flat_map(messages);
+            let mut failures: Vec<_> = failures.take(MESSAGES_LIMIT).collect();
             failures.extend(planned.advice.iter().cloned().map(Message::from));
             let kept = "Nothing was stored; to import the other records, add keep_going=true";
             failures.push(kept.into());
@@ -126,14 +124,10 @@ impl Report {
             catalogue.define(redefinition)?;
         }
         let records = open().map_err(unreadable)?;
-        let options = ImportOptions {
-            keeps_going: true,
-            ..plan.options.clone()
-        };
         self.run(
             Arc::clone(catalogue),
             records.with_columns(plan.columns.clone()),
-            options,
+            plan.options.clone(),
         );
         let tried = self.counts.tried;
         let is_unknown = matches!(self.stop, Some((Failure::Store(Error::Unknown(_)), _)));
@@ -161,4 +155,12 @@ impl Report {
             }
         }
     }
+}
+
+/// The messages about a record that fails.
+fn messages(outcome: &Outcome) -> impl Iterator<Item = Message> {
+    let position = outcome.position;
+    let errors = outcome.result.as_ref().err().into_iter();
+    let messages = errors.flat_map(ImportError::messages).map(Message::from);
+    messages.map(move |message| message.at(position, line_of(position)))
 }

@@ -18,10 +18,9 @@ pub(super) struct Query {
     pub(super) is_atomic: bool,
     /// Whether the plan is returned, and nothing stored.
     pub(super) is_proposal: bool,
-    /// For an import that is planned.
-    pub(super) plan: PlanOptions,
-    /// For an import that goes record by record.
-    pub(super) options: ImportOptions,
+    /// Whether a planned import continues after records that fail, as one that goes record by record does.
+    pub(super) keeps_going: bool,
+    pub(super) options: PlanOptions,
 }
 
 impl Query {
@@ -32,34 +31,27 @@ impl Query {
             OnConflict::of_name(name).ok_or("on_conflict must be fail, skip or replace")
         })?;
         let is_proposal = arguments.flag("propose")? || call.route.path.ends_with("/propose");
-        let defines = arguments.flag("define")?;
-        let plan = PlanOptions {
-            defines: is_proposal || defines,
-            finds_choices: arguments.flag("choices")?,
-            on_conflict: on_conflict.unwrap_or_default(),
-            adds_equal: arguments.flag("add_equal")?,
-            keeps_going: arguments.flag("keep_going")?,
-        };
+        let defines = is_proposal || arguments.flag("define")?;
         let mut columns = Columns::of(Arc::clone(definition));
         let known = definition.default_fields().iter();
         let known: Vec<_> = known.map(Field::name).collect();
         let matched = arguments.text("match");
         let key = matched.and_then(|name| definition.field(name));
         if let Some(name) = matched {
-            if key.is_none() && !plan.defines {
+            if key.is_none() && !defines {
                 return Err(Failure::malformed(unknown(name, "field", &known)));
             }
             columns = columns.matching(name);
         }
-        let options = ImportOptions {
+        let import = ImportOptions {
             key: key.cloned(),
-            on_conflict: plan.on_conflict,
-            adds_equal: plan.adds_equal,
+            on_conflict: on_conflict.unwrap_or_default(),
+            adds_equal: arguments.flag("add_equal")?,
             is_dry_run: arguments.flag("dry_run")?,
             keeps_going: true,
         };
-        if !plan.defines {
-            options.check(definition).map_err(Failure::malformed)?;
+        if !defines {
+            import.check(definition).map_err(Failure::malformed)?;
         }
         let mut reading = ReadOptions::default();
         if arguments.parse("header", str::parse)? == Some(false) {
@@ -71,13 +63,17 @@ impl Query {
             reading: encoded.unwrap_or(reading),
             is_atomic: arguments.flag("atomic")?,
             is_proposal,
-            plan,
-            options,
+            keeps_going: arguments.flag("keep_going")?,
+            options: PlanOptions {
+                defines,
+                finds_choices: arguments.flag("choices")?,
+                import,
+            },
         };
-        columns = choose(columns, arguments, &known, plan.defines)?;
+        columns = choose(columns, arguments, &known, defines)?;
         let is_strict = call.context.is_strict;
-        let leaves_out_ids = match (matched, plan.on_conflict) {
-            _ if plan.defines => false,
+        let leaves_out_ids = match (matched, read.options.import.on_conflict) {
+            _ if defines => false,
             (Some(name), _) => name != Field::ID.name(),
             // With on_conflict=replace, ids might be meant to choose the robots that change.
             (None, OnConflict::Replace) => false,
