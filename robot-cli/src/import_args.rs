@@ -11,7 +11,7 @@ use robot_core::{
     transfer::{OnConflict, Outcome, Position},
 };
 
-use crate::{columns::ColumnArgs, path_argument::PathArgument};
+use crate::{columns::ColumnArgs, path_argument::PathArgument, terminal::note};
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -62,21 +62,16 @@ pub(crate) struct ImportArgs {
     pub(crate) columns: ColumnArgs,
 }
 
-/// The messages about a record that fails.
-pub(crate) fn messages(
-    path: &PathArgument,
-    outcome: &Outcome,
-    definition: &Definition,
-) -> Vec<String> {
+/// Prints the messages about a record that fails.
+pub(crate) fn report(path: &PathArgument, outcome: &Outcome, definition: &Definition) {
     let Err(error) = &outcome.result else {
-        return Vec::new();
+        return;
     };
     let location = match outcome.position {
         Position::Line(line) => format!("{path}:{line}"),
         position => format!("{path}: {position}"),
     };
-    let messages = error.messages().into_iter();
-    messages
-        .map(|message| format!("{location}: {}", definition.worded(&message)))
-        .collect()
+    for message in error.messages() {
+        note(&format!("{location}: {}", definition.worded(&message)));
+    }
 }

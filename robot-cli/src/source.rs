@@ -19,7 +19,7 @@ use crate::{
     context::Context,
     error::CliError,
     fields::invalid,
-    import_args::{ImportArgs, messages},
+    import_args::{ImportArgs, report},
     interrupt::Interrupt,
     path_argument::PathArgument,
     progress::{Progress, robot_count},
@@ -188,8 +188,7 @@ impl<'a> Source<'a> {
         let is_refused = plan.counts.failed > 0 && !self.args.keep_going;
         if is_refused || self.args.dry_run {
             for outcome in &plan.failures {
-                let messages = messages(self.path, outcome, &self.definition);
-                messages.iter().for_each(|message| terminal::note(message));
+                report(self.path, outcome, &self.definition);
             }
         }
         for column in plan.listed.iter().filter(|_| plan.changes.is_empty()) {

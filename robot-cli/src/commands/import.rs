@@ -11,7 +11,7 @@ use robot_core::{
 use crate::{
     context::Context,
     error::CliError,
-    import_args::{ImportArgs, messages},
+    import_args::{ImportArgs, report},
     interrupt::Interrupt,
     path_argument::PathArgument,
     progress::{Progress, robot_count},
@@ -111,8 +111,9 @@ impl Import<'_> {
         self.position = outcome.position;
         if let Some(progress) = &self.progress {
             progress.set_text(self.summary.records(), "imported");
-            let messages = messages(self.path, &outcome, &self.definition);
-            progress.suspend(|| messages.iter().for_each(|message| terminal::note(message)));
+            if outcome.result.is_err() {
+                progress.suspend(|| report(self.path, &outcome, &self.definition));
+            }
         }
         let Err(error) = outcome.result else {
             return;
@@ -133,14 +134,17 @@ impl Import<'_> {
         self.args.atomic && matches!(self.stop, Some((ImportError::Store(Error::Unknown(_)), _)))
     }
 
+    /// Whether records fail if their robots exist.
+    fn fails_on_conflict(&self) -> bool {
+        self.args.on_conflict == OnConflict::Fail && self.args.matched.is_none()
+    }
+
     /// How a second run continues, without the robots that this one has added.
-    fn again(&self) -> String {
-        let again = "run the command again";
-        let adds_again = self.args.on_conflict == OnConflict::Fail && self.args.matched.is_none();
-        if self.args.dry_run || !adds_again || self.summary.added == 0 {
-            again.to_owned()
+    fn again(&self) -> &'static str {
+        if self.args.dry_run || !self.fails_on_conflict() || self.summary.added == 0 {
+            "run the command again"
         } else {
-            format!("{again} with --on-conflict skip")
+            "run the command again with --on-conflict skip"
         }
     }
 
@@ -188,6 +192,7 @@ impl Import<'_> {
     /// Prints the summary.
     fn finish(self, output: &mut dyn Write) -> Result<(), CliError> {
         let (is_unknown, again, sentence) = (self.is_unknown(), self.again(), self.sentence());
+        let fails_on_conflict = self.fails_on_conflict();
         drop(self.progress);
         let mut failures = Vec::new();
         if !is_unknown {
@@ -209,11 +214,8 @@ impl Import<'_> {
         }
         if self.summary.failed > 0 {
             // A plan has given advice before.
-            let fails = self.args.on_conflict == OnConflict::Fail
-                && self.args.matched.is_none()
-                && !self.is_planned;
-            let hint = (self.has_name_conflict && fails).then_some(CONFLICT_HINT);
-            failures.push(CliError::printed(hint, 1));
+            let has_hint = self.has_name_conflict && fails_on_conflict && !self.is_planned;
+            failures.push(CliError::printed(has_hint.then_some(CONFLICT_HINT), 1));
         }
         CliError::combine(failures)
     }
