@@ -130,14 +130,3 @@ impl<R: Read> Read for Decoding<R> {
         }
     }
 }
-
-/// The encoding with a name, such as `windows-1252`.
-///
-/// # Errors
-/// No encoding has the name: a message for people.
-pub(super) fn encoding(name: &str) -> Result<&'static Encoding, String> {
-    let found = Encoding::for_label(name.as_bytes());
-    found.ok_or_else(|| {
-        format!("'{name}' is not an encoding; some are windows-1252, iso-8859-15, macintosh, shift_jis and utf-16le")
-    })
-}

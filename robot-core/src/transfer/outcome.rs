@@ -95,7 +95,8 @@ impl OnConflict {
 pub struct ImportOptions {
     /// The field that finds the robot that a record changes: the id, or a unique one. The robot gets the values of which
     /// the record has a column or member. A record with a new value adds a robot, except for a new id. The records
-    /// must be read [for it](super::Columns::matching).
+    /// must be read [for it](super::Columns::matching). The import keeps a hash of each value, to find one that is
+    /// given twice.
     pub key: Option<Field>,
     /// What to do with robots that exist.
     pub on_conflict: OnConflict,

@@ -7,7 +7,6 @@ use std::{
 
 use super::{
     columns::{Columns, Meaning},
-    evidence::Evidence,
     fields::{Fields, ProposedChange},
     import::Import,
     new_field::ProposalError,
@@ -140,26 +139,16 @@ impl Plan {
         let mut survey = Survey::new(open()?, &columns)?;
         survey.is_of_empty_catalogue = catalogue.count(&Filter::all())? == 0;
         survey.finds_choices = options.finds_choices;
-        let unfit = |error, columns: &Columns, reasons: &[ColumnReason]| {
-            let columns = survey.listed(columns, reasons);
-            PlanError::Unfit { error, columns }
-        };
-        if let Some(message) = &survey.repeated {
-            let reason = |column: &Evidence| match column.meaning {
-                Meaning::Unknown | Meaning::New(_) => ColumnReason::NotPlanned,
-                Meaning::Field(_) | Meaning::LeftOut => ColumnReason::Known,
-            };
-            let reasons: Vec<_> = survey.columns.iter().map(reason).collect();
-            let error = ProposalError::Columns(message.clone());
-            return Err(unfit(error, &columns, &reasons));
-        }
         let mut fields = Fields::present(&survey, columns);
-        let mut definition = Arc::clone(&present);
-        if options.defines {
-            let defined = fields.define();
-            let unfit = |error| unfit(error, &fields.columns, &fields.reasons);
-            definition = Arc::new(defined.map_err(unfit)?);
-        }
+        let defined = match &survey.repeated {
+            Some(message) => Err(ProposalError::Columns(message.clone())),
+            None if options.defines => fields.define().map(Arc::new),
+            None => Ok(Arc::clone(&present)),
+        };
+        let definition = defined.map_err(|error| PlanError::Unfit {
+            error,
+            columns: survey.listed(&fields.columns, &fields.reasons),
+        })?;
         let Fields {
             columns,
             changes,

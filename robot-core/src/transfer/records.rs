@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use super::{
     columns::{Columns, Meaning, twice},
     csv_reader::{CsvReader, Header},
-    encoding::{Source, encoding},
+    encoding::Source,
     format::FileFormat,
     input::{Input, RECORD_LIMIT},
     json_reader::{self, JsonReader, not_json},
@@ -69,8 +69,13 @@ impl ReadOptions {
     /// # Errors
     /// No encoding has the name: a message for people.
     pub fn encoding(self, name: &str) -> Result<Self, String> {
-        let encoding = Some(encoding(name)?);
-        Ok(Self { encoding, ..self })
+        let encoding = Encoding::for_label(name.as_bytes()).ok_or_else(|| {
+            format!("'{name}' is not an encoding; some are windows-1252, iso-8859-15, macintosh, shift_jis and utf-16le")
+        })?;
+        Ok(Self {
+            encoding: Some(encoding),
+            ..self
+        })
     }
 
     fn source(&self, format: FileFormat) -> Source {

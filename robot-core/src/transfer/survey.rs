@@ -207,8 +207,11 @@ impl Survey {
                 Some(Meaning::New(name)) => Some(name.clone()),
                 _ => None,
             };
-            let reason = match (&field, reason) {
-                (None, ColumnReason::Known) => ColumnReason::LeftOut,
+            let reason = match (&column.meaning, reason) {
+                (Meaning::Unknown | Meaning::New(_), _) if self.repeated.is_some() => {
+                    ColumnReason::NotPlanned
+                }
+                (_, ColumnReason::Known) if field.is_none() => ColumnReason::LeftOut,
                 (_, reason) => reason.clone(),
             };
             PlannedColumn {

@@ -113,7 +113,7 @@ fn values_become_the_kinds_that_they_are() {
             FileFormat::Csv,
             &file,
             |columns| columns,
-            DEFINES,
+            defining(),
         )
         .unwrap();
         let field = planned.definition.field("x").unwrap();
@@ -172,7 +172,7 @@ fn plan_names_the_columns_and_the_value_that_decided() {
         FileFormat::Csv,
         file,
         |columns| columns,
-        options,
+        options.clone(),
     )
     .unwrap();
     assert_eq!(
@@ -281,8 +281,8 @@ proptest! {
         for (number, (name, code, year)) in (1..).zip(records) {
             writeln!(file, "{name},{code},{year},droid,{number}").unwrap();
         }
-        let import = ImportOptions { adds_equal, on_conflict, ..ImportOptions::default() };
-        let options = PlanOptions { defines, import, ..PlanOptions::default() };
+        let mut options = PlanOptions { defines, ..PlanOptions::default() };
+        options.import = ImportOptions { adds_equal, on_conflict, ..options.import };
         let columns = |columns: Columns| match key {
             Some("id") => columns.matching("id"),
             Some(key) => columns.matching(key).ignore("id"),

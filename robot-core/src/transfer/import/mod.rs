@@ -72,7 +72,6 @@ where
     Import {
         stored: Arc::clone(&definition),
         definition,
-        is_planned: false,
         // Without it, robots that are added by the import itself may be taken for earlier ones.
         last: catalogue.last_id().unwrap_or(Some(RobotId::GREATEST)),
         catalogue,
@@ -106,14 +105,11 @@ where
 /// assert!(outcomes.next().is_none());
 /// ```
 #[must_use = "nothing is stored before it is read"]
-#[expect(clippy::struct_excessive_bools, reason = "they are independent states")]
 pub struct Import<C, I> {
     /// The definition that checks the records.
     definition: Arc<Definition>,
     /// The definition of the catalogue.
     stored: Arc<Definition>,
-    /// Whether a plan has chosen `definition`, so that it does not follow the definition of the catalogue.
-    is_planned: bool,
     /// The greatest id that was assigned before the import.
     last: Option<RobotId>,
     catalogue: C,
@@ -141,6 +137,7 @@ pub struct Import<C, I> {
     /// The changes that are collected.
     changes: Option<Vec<Change>>,
     known: Vec<Known>,
+    /// `None` in a dry run of a plan, whose definition does not follow that of the catalogue.
     metrics: Option<ImportMetrics>,
 }
 
@@ -165,7 +162,6 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         };
         Self {
             definition: Arc::clone(definition),
-            is_planned: true,
             known: import.stored.unique().map(known).collect(),
             metrics: None,
             ..import
@@ -243,13 +239,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn read(&mut self) -> Option<(Position, Wanted)> {
         while !self.is_closed && !self.is_full() {
             let record = self.records.next()?;
-            if !self.is_planned {
+            if let Some(metrics) = &self.metrics {
+                metrics.read.increment(1);
                 // It may have changed since the record before.
                 self.stored = self.catalogue.definition();
                 self.definition = Arc::clone(&self.stored);
-            }
-            if let Some(metrics) = &self.metrics {
-                metrics.read.increment(1);
             }
             let (position, error) = match record {
                 Ok(Record { position, values }) => {
