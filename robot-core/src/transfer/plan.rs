@@ -276,18 +276,15 @@ fn redefinition(definition: &Definition, expected: Revision) -> Redefinition {
 /// The options of the import, which finds robots by the key of the columns.
 fn import_options(
     columns: &Columns,
-    options: ImportOptions,
+    mut options: ImportOptions,
     definition: &Definition,
 ) -> Result<ImportOptions, PlanError> {
     let key = columns.key.as_deref().map(|name| {
         let field = definition.field(name).cloned();
         field.ok_or_else(|| PlanError::Options(format!("{name} is not a field")))
     });
-    let options = ImportOptions {
-        key: key.transpose()?,
-        keeps_going: true,
-        ..options
-    };
+    options.key = key.transpose()?;
+    options.keeps_going = true;
     options.check(definition).map_err(PlanError::Options)?;
     Ok(options)
 }
