@@ -45,8 +45,9 @@ fn robots_that_exist_are_skipped_or_changed() {
          set #on-conflict = -> set #import-match = name -> see #plan-counts: Would add no robots, change 1.
          import -> see #import-outcome: Added no robots, changed 1. -> see #table tbody: virtual
          choose robots.json [{robot} -> see #plan-error: record 1: What begins here does not end
-         choose equal.csv {equal} -> see #plan-counts: Nothing is stored yet.
-         import -> see #import-outcome: Added 2 robots, failed 1.
+         choose equal.csv {equal} -> see #plan-counts: Would add 2 robots, fail 1.
+         set #on-conflict = skip -> see #plan-counts: Would add 2 robots, skip 1.
+         import -> see #import-outcome: Added 2 robots, skipped 1.
          choose again.csv {equal} -> see #plan: to add them again, choose “add it again”
          set #on-conflict = add -> see #plan-counts: Would add 3 robots."
     ));
