@@ -74,7 +74,7 @@ impl Mounted {
             BodyMode::Whole => body.read_whole(BODY_LIMIT, exchange.body_deadline()).await,
             BodyMode::None => Ok(Vec::new()),
         };
-        let pending = exchange.answer(body);
+        let pending = exchange.answer([body, Ok(Vec::new())]);
         pending
             .resolve(|work| self.permits.run(exchange, work))
             .await
@@ -87,7 +87,7 @@ impl Mounted {
         body: &mut RequestBody<'_>,
     ) -> Result<http::Response, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
-        let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
+        let pending = exchange.answer(iter::from_fn(move || receiver.blocking_recv()));
         let client = Arc::<ImportClient>::default();
         let answering = pending.resolve(|work| self.permits.run_import(&client, exchange, work));
         let answering = pin!(answering);

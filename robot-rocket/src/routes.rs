@@ -150,7 +150,7 @@ impl catcher::Handler for ContractError {
         // so that the answer needs no store and does not block.
         let is_unrouted = status == Status::BadRequest && request.route().is_none();
         let response = match status {
-            Status::BadRequest if is_unrouted => exchange.answer(Ok(Vec::new())).wait(),
+            Status::BadRequest if is_unrouted => exchange.answer([]).wait(),
             Status::BadRequest => exchange.reject(refusal::malformed()),
             _ => exchange.reject(Failure::Internal),
         };

@@ -15,7 +15,9 @@ use axum::{
 use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
-    http::{self, Api, BODY_LIMIT, BodyError, BodyMode, BodyTimer, Chunks, Exchange, Failure},
+    http::{
+        self, Api, BODY_LIMIT, BodyError, BodyMode, BodyTimer, Chunks, Exchange, Failure, Piece,
+    },
 };
 use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
 
@@ -32,14 +34,15 @@ async fn answer(State(api): State<Api>, request: Request) -> Response {
         BodyMode::Whole => timeout(exchange.body_deadline(), read(body)).await,
         BodyMode::None => Ok(Ok(Vec::new())),
     };
-    let pending = exchange.answer(body.unwrap_or(Err(BodyError::TooSlow)));
+    let body = body.unwrap_or(Err(BodyError::TooSlow));
+    let pending = exchange.answer([body, Ok(Vec::new())]);
     finish(&exchange, pending).await
 }
 
 /// Reads the body while the request is answered, and no further if the response is ready before.
 async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
     let (sender, mut receiver) = mpsc::channel(4);
-    let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
+    let pending = exchange.answer(iter::from_fn(move || receiver.blocking_recv()));
     let finishing = pin!(finish(exchange, pending));
     let sending = pin!(send_pieces(body, exchange.body_timer(), sender));
     match future::select(finishing, sending).await {
@@ -73,11 +76,7 @@ async fn read(body: Body) -> Result<Vec<u8>, BodyError> {
 
 /// Reads a body in pieces until its end, marked by an empty piece, an error, or the receiver is
 /// dropped.
-async fn send_pieces(
-    body: Body,
-    mut timer: BodyTimer,
-    sender: mpsc::Sender<Result<Vec<u8>, BodyError>>,
-) {
+async fn send_pieces(body: Body, mut timer: BodyTimer, sender: mpsc::Sender<Piece>) {
     let body = body.into_data_stream();
     let mut body = pin!(body.try_filter(|piece| future::ready(!piece.is_empty())));
     loop {

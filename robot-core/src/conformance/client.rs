@@ -7,7 +7,7 @@ use ::http::{
     header::{CONTENT_LENGTH, HOST},
 };
 
-use crate::http::{Api, BodyError, BodyMode, Response};
+use crate::http::{Api, BodyError, Response};
 
 /// A request of a client.
 ///
@@ -144,7 +144,7 @@ impl<C: Client + ?Sized> Client for &C {
     }
 }
 
-/// The size of a piece of a streamed body: small, so that there are many.
+/// The size of a piece of a body: small, so that there are many.
 const PIECE: usize = 7;
 
 /// Calls the contract without any transport and without waiting: what does not arrive in time is a
@@ -164,17 +164,9 @@ impl Client for Api {
         let request = request.body(()).map_err(io::Error::other)?;
         let exchange = self.receive(request.into_parts().0);
         let (body, end) = arriving(&call.body, pace, exchange.body_deadline());
-        let pending = match exchange.body_mode() {
-            BodyMode::None => exchange.answer(Ok(Vec::new())),
-            BodyMode::Whole => exchange.answer(end.map(|()| body.to_vec())),
-            BodyMode::Streamed => {
-                let pieces = body.chunks(PIECE).map(|piece| Ok(piece.to_vec()));
-                let end = end.map(|()| Vec::new());
-                let pieces: Vec<_> = pieces.chain([end]).collect();
-                exchange.answer_streamed(pieces.into_iter())
-            }
-        };
-        answer_of(pending.wait(), call.method == "HEAD")
+        let pieces = body.chunks(PIECE).map(|piece| Ok(piece.to_vec()));
+        let pieces: Vec<_> = pieces.chain([end.map(|()| Vec::new())]).collect();
+        answer_of(exchange.answer(pieces).wait(), call.method == "HEAD")
     }
 }
 

@@ -10,6 +10,7 @@ use ::http::{HeaderMap, header::HOST, request::Parts};
 use super::{
     exchange::Exchange,
     headers,
+    request_body::BodyError,
     response::Response,
     settings::{ApiSettings, Service},
     token::Permission,
@@ -69,7 +70,10 @@ impl Api {
     #[must_use]
     pub fn handle(&self, request: ::http::Request<impl Into<Vec<u8>>>) -> Response {
         let (head, body) = request.into_parts();
-        self.receive(head).answer(Ok(body.into())).wait()
+        let body = body.into();
+        let is_complete = headers::content_length(&head.headers) <= Some(body.len());
+        let end = is_complete.then(Vec::new).ok_or(BodyError::Incomplete);
+        self.receive(head).answer([Ok(body), end]).wait()
     }
 
     /// Whether the service accepts the `Host` of a request with these headers: for a frontend that answers some

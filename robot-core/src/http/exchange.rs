@@ -22,7 +22,7 @@ use super::{
     context::ResponseContext,
     failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
     headers, origin, parameters,
-    request_body::{self, BODY_LIMIT, BodyError, Pieces},
+    request_body::{self, BODY_LIMIT, Piece},
     request_id::RequestId,
     response::{self, Response, Started},
     route::{Call, Handler, Operation, Route},
@@ -34,8 +34,8 @@ use crate::catalogue::Pending;
 
 /// A request that was received, and is to be answered once.
 ///
-/// A frontend reads the body as [`body_mode`](Self::body_mode) says, passes it to
-/// [`answer`](Self::answer) or [`answer_streamed`](Self::answer_streamed), and sends the response.
+/// A frontend reads the body as [`body_mode`](Self::body_mode) says, passes it to [`answer`](Self::answer), and sends
+/// the response.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -46,7 +46,8 @@ use crate::catalogue::Pending;
 /// let exchange = api.receive(head);
 /// assert_eq!(exchange.body_mode(), BodyMode::Whole);
 /// let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
-/// assert_eq!(exchange.answer(Ok(body.into())).wait().status(), 201);
+/// let pieces = [Ok(body.into()), Ok(Vec::new())];
+/// assert_eq!(exchange.answer(pieces).wait().status(), 201);
 /// # http::Result::Ok(())
 /// ```
 pub struct Exchange {
@@ -65,13 +66,12 @@ pub struct Exchange {
 /// How a frontend reads the body of a request; see [`Exchange`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyMode {
-    /// Not at all: pass an empty body to [`Exchange::answer`].
+    /// Not at all.
     None,
-    /// Up to [`BODY_LIMIT`](super::BODY_LIMIT) bytes within [`Exchange::body_deadline`], for
+    /// Up to [`BODY_LIMIT`](super::BODY_LIMIT) bytes within [`Exchange::body_deadline`], before
     /// [`Exchange::answer`].
     Whole,
-    /// In pieces, each within the timeout of [`Exchange::body_timer`], for
-    /// [`Exchange::answer_streamed`].
+    /// In pieces, each within the timeout of [`Exchange::body_timer`], while the request is answered.
     Streamed,
 }
 
@@ -172,11 +172,9 @@ impl Exchange {
     /// at a time.
     #[must_use]
     pub fn is_costly(&self) -> bool {
-        let is_bulk = |method: &Method| [Method::PATCH, Method::DELETE].contains(method);
-        let path = self.route().unwrap_or_default();
-        let is_costly =
-            path.ends_with("/summary") || path.ends_with("/robots") && is_bulk(&self.head.method);
-        self.admitted.is_ok() && is_costly
+        let query = self.head.uri.query().unwrap_or_default();
+        let admitted = self.admitted.as_ref();
+        admitted.is_ok_and(|(_, operation)| (operation.is_costly)(query))
     }
 
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
@@ -191,27 +189,11 @@ impl Exchange {
         BodyTimer::new(self.service.settings.body_limits)
     }
 
-    /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
-    /// why it could not.
-    pub fn answer(&self, body: Result<Vec<u8>, BodyError>) -> Pending<Response> {
-        self.start(|handler, call| match handler {
-            Handler::Bodyless(handle) => handle(call),
-            Handler::Whole(handle) => {
-                let body = request_body::check(call.headers, body, BODY_LIMIT);
-                handle(call, &body.map_err(Failure::Body)?)
-            }
-            Handler::Streamed(handle) => {
-                let body = request_body::check(call.headers, body, usize::MAX);
-                handle(call, body.map(in_one_piece))
-            }
-        })
-    }
-
-    /// Starts to answer while the body still arrives, for [`BodyMode::Streamed`]. The thread that
-    /// may block takes one piece after the other.
+    /// Starts to answer, without blocking; never panics. The pieces are those of the body, of which an empty one marks
+    /// the end, or the error of a frontend that could not read it. The body is incomplete if they end without a mark.
     ///
-    /// An empty piece marks the end of the body. The body is incomplete if the iterator ends without
-    /// one, or after an error. A frontend should buffer a few pieces at most.
+    /// A body of [`BodyMode::Streamed`] may still arrive: the thread that may block takes one piece after the other. A
+    /// frontend should buffer a few pieces at most.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -221,18 +203,19 @@ impl Exchange {
     /// let request = http::Request::post("/api/robots/import?format=csv").body(())?;
     /// let exchange = api.receive(request.into_parts().0);
     /// let pieces = ["name,type,year\nR2-", "D2,droid,1977\n", ""].map(|piece| Ok(piece.into()));
-    /// assert_eq!(exchange.answer_streamed(pieces.into_iter()).wait().status(), 200);
+    /// assert_eq!(exchange.answer(pieces).wait().status(), 200);
     /// # http::Result::Ok(())
     /// ```
-    pub fn answer_streamed(
+    pub fn answer(
         &self,
-        pieces: impl Iterator<Item = Result<Vec<u8>, BodyError>> + Send + 'static,
+        body: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>,
     ) -> Pending<Response> {
-        self.start(|handler, call| match handler {
-            Handler::Bodyless(handle) => handle(call),
-            Handler::Whole(_) => Err(Failure::Body(BodyError::Incomplete)),
-            Handler::Streamed(handle) => handle(call, Ok(Box::new(pieces))),
-        })
+        let started = guarded(|| self.start(body.into_iter()));
+        let pending = started.unwrap_or_else(|failure| Pending::ready(Err(failure)));
+        let (context, service) = (self.context.clone(), Arc::clone(&self.service));
+        pending
+            .wrap_work(|work| Box::new(move || guarded(work)))
+            .map(move |result| context.response(result, || service.catalogue.definition()))
     }
 
     /// The response for a failure of the frontend itself, such as [`Failure::Internal`].
@@ -242,42 +225,35 @@ impl Exchange {
         self.context.response(Err(failure), definition)
     }
 
-    fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Response> {
-        let started = guarded(|| {
-            let (route, operation) = self.admitted.clone()?;
-            let definition = self.service.catalogue.definition();
-            let query = match operation.method {
-                // A preflight has the query of the request that it is about.
-                "OPTIONS" => "",
-                _ => self.head.uri.query().unwrap_or_default(),
-            };
-            let parameters = operation.parameters;
-            let call = Call {
-                arguments: parameters.read(query, &definition, self.context.is_strict)?,
-                definition,
-                service: &self.service,
-                headers: &self.head.headers,
-                context: &self.context,
-                client: &self.client,
-                route,
-                routes: routes::of(self.service.settings.apis),
-                parameter: &self.parameter,
-            };
-            run(operation.handler, &call)
-        });
-        let (context, service) = (self.context.clone(), Arc::clone(&self.service));
-        let finish = move |result| context.response(result, || service.catalogue.definition());
-        match started {
-            Ok(pending) => pending
-                .wrap_work(|work| Box::new(move || guarded(work)))
-                .map(finish),
-            Err(failure) => Pending::ready(finish(Err(failure))),
+    fn start(&self, body: impl Iterator<Item = Piece> + Send + 'static) -> Started {
+        let (route, operation) = self.admitted.clone()?;
+        let definition = self.service.catalogue.definition();
+        let query = match operation.method {
+            // A preflight has the query of the request that it is about.
+            "OPTIONS" => "",
+            _ => self.head.uri.query().unwrap_or_default(),
+        };
+        let parameters = operation.parameters;
+        let call = Call {
+            arguments: parameters.read(query, &definition, self.context.is_strict)?,
+            definition,
+            service: &self.service,
+            headers: &self.head.headers,
+            context: &self.context,
+            client: &self.client,
+            route,
+            routes: routes::TABLE,
+            parameter: &self.parameter,
+        };
+        match operation.handler {
+            Handler::Bodyless(handle) => handle(&call),
+            Handler::Whole(handle) => {
+                let body = request_body::whole(call.headers, body);
+                handle(&call, &body.map_err(Failure::Body)?)
+            }
+            Handler::Streamed(handle) => handle(&call, Box::new(body)),
         }
     }
-}
-
-fn in_one_piece(body: Vec<u8>) -> Pieces {
-    Box::new([Ok(body), Ok(Vec::new())].into_iter())
 }
 
 /// The operation of a request, if it may be executed.
@@ -327,6 +303,7 @@ static OPTIONS: Operation = Operation {
     handler: Handler::Bodyless(options),
     parameters: &parameters::NONE,
     needs: None,
+    is_costly: |_| false,
 };
 
 /// The answer to `OPTIONS`, also to a CORS preflight request from an allowed origin, which the

@@ -88,7 +88,7 @@ pub use host::{HostName, Hosts};
 pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::Origin;
 pub use parse_error::ParseError;
-pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError};
+pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError, Piece};
 pub use request_id::RequestId;
 pub use response::{Body, Chunks, Response};
 pub use settings::{ApiSettings, Apis};

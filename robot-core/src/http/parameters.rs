@@ -129,9 +129,7 @@ impl Parameters {
         is_strict: bool,
     ) -> Result<Arguments, Failure> {
         let mut read: Vec<Argument> = Vec::new();
-        for argument in query.split('&').filter(|argument| !argument.is_empty()) {
-            let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
-            let name = decode(name).unwrap_or_else(|| name.to_owned());
+        for (name, value) in split(query) {
             let mut known = self.all(definition);
             let Some((name, condition)) = known.find(|(known, _)| *known == name) else {
                 if is_strict || self.is_always_strict {
@@ -144,7 +142,6 @@ impl Parameters {
                 }
                 continue;
             };
-            let value = decode(value);
             let value = value.ok_or_else(|| Failure::malformed(format!("{name} is not UTF-8")))?;
             let limit = condition.as_ref().map_or(1, Condition::value_limit);
             let others = || read.iter().filter(|other| other.name == name);
@@ -165,6 +162,21 @@ impl Parameters {
         }
         Ok(Arguments(read))
     }
+}
+
+/// Whether a query, of which nothing else is known, asks for the number of robots.
+pub(super) fn has_count(query: &str) -> bool {
+    split(query).any(|(name, value)| name == "count" && value.as_deref() == Some("true"))
+}
+
+/// The names and values of a query, decoded. A value is `None` if it is not UTF-8.
+fn split(query: &str) -> impl Iterator<Item = (String, Option<String>)> {
+    let arguments = query.split('&').filter(|argument| !argument.is_empty());
+    arguments.map(|argument| {
+        let (name, value) = argument.split_once('=').unwrap_or((argument, ""));
+        let name = decode(name).unwrap_or_else(|| name.to_owned());
+        (name, decode(value))
+    })
 }
 
 /// A name or value, decoded as in forms (`+` is a space); `None` if it is not UTF-8.

@@ -41,23 +41,30 @@ pub enum BodyError {
     Incomplete,
 }
 
-/// The pieces of a streamed body. An empty piece marks its end.
-pub(super) type Pieces = Box<dyn Iterator<Item = Result<Vec<u8>, BodyError>> + Send>;
+/// A piece of a body, or why there are no more. An empty one marks its end.
+pub type Piece = Result<Vec<u8>, BodyError>;
 
-/// The body that was read, if it is complete and has at most this many bytes.
-pub(super) fn check(
+/// The pieces of a streamed body.
+pub(super) type Pieces = Box<dyn Iterator<Item = Piece> + Send>;
+
+/// The body as a whole, if it is complete and has at most [`BODY_LIMIT`] bytes.
+pub(super) fn whole(
     headers: &HeaderMap,
-    body: Result<Vec<u8>, BodyError>,
-    limit: usize,
+    body: impl Iterator<Item = Piece>,
 ) -> Result<Vec<u8>, BodyError> {
-    let length = content_length(headers);
-    if length > Some(limit) {
+    if content_length(headers) > Some(BODY_LIMIT) {
         return Err(BodyError::TooLarge);
     }
-    let body = body?;
-    match body.len() {
-        size if size > limit => Err(BodyError::TooLarge),
-        size if length > Some(size) => Err(BodyError::Incomplete),
-        _ => Ok(body),
+    let mut whole = Vec::new();
+    for piece in body {
+        let piece = piece?;
+        if piece.is_empty() {
+            return Ok(whole);
+        }
+        whole.extend(piece);
+        if whole.len() > BODY_LIMIT {
+            return Err(BodyError::TooLarge);
+        }
     }
+    Err(BodyError::Incomplete)
 }

@@ -37,14 +37,20 @@ const ATTEMPTS: usize = 32;
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
-/// `GET /api/robots`, and `GET /api/robots/search/{name}`.
+/// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let query = ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)?;
-    let query = if call.route.path.ends_with("{name}") {
-        query.containing(call.name()?)
-    } else {
-        query
-    };
+    start_list(call, query)
+}
+
+/// `GET /api/robots/search/{name}`.
+pub(super) fn search(call: &Call<'_>) -> Started {
+    let query = ListQuery::read(&call.arguments, &call.definition, call.context.behaviour)?;
+    start_list(call, query.containing(call.name()?))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the result of handlers")]
+fn start_list(call: &Call<'_>, query: ListQuery) -> Started {
     let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
     Ok(Pending::blocking(move || {
         check_choices(&*service.catalogue, &query.filter)?;

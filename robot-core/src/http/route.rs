@@ -10,9 +10,9 @@ use super::{
     context::ResponseContext,
     failure::Failure,
     parameters::{Arguments, Parameters},
-    request_body::{BodyError, Pieces},
+    request_body::Pieces,
     response::Started,
-    settings::Service,
+    settings::{Apis, Service},
     token::Permission,
 };
 use crate::model::{Definition, RobotId, draft_json::Subject, excerpt};
@@ -22,12 +22,13 @@ pub(super) struct Route {
     /// The path below the base, with `{id}` and `{name}` as parameters. Also the label of the route
     /// in metrics.
     pub(super) path: &'static str,
+    /// The path without the prefix of an API, by which the description has it.
+    pub(super) name: &'static str,
+    /// The API that it belongs to, or both.
+    pub(super) apis: Apis,
     /// `HEAD` is handled like `GET`; every route allows `OPTIONS`.
     pub(super) methods: &'static [Operation],
 }
-
-/// All routes of a service: tables.
-pub(super) type Routes = [&'static [Route]; 3];
 
 /// A method of a route.
 #[derive(Clone, Copy)]
@@ -38,6 +39,8 @@ pub(super) struct Operation {
     pub(super) parameters: &'static Parameters,
     /// The permission that a client needs; `None` if every client may call it.
     pub(super) needs: Option<Permission>,
+    /// Whether the answer to a query takes a read of the whole catalogue.
+    pub(super) is_costly: fn(&str) -> bool,
 }
 
 /// The function that answers a request, by how it takes the body.
@@ -47,9 +50,8 @@ pub(super) enum Handler {
     Bodyless(fn(&Call<'_>) -> Started),
     /// The body is read first.
     Whole(fn(&Call<'_>, &[u8]) -> Started),
-    /// The body is read piece by piece while the request is answered. An `Err` is the
-    /// error of a frontend that read the body as a whole.
-    Streamed(fn(&Call<'_>, Result<Pieces, BodyError>) -> Started),
+    /// The body is read piece by piece while the request is answered.
+    Streamed(fn(&Call<'_>, Pieces) -> Started),
 }
 
 /// A request to one route, for its handler.
@@ -64,8 +66,8 @@ pub(super) struct Call<'a> {
     pub(super) definition: Arc<Definition>,
     /// The query.
     pub(super) arguments: Arguments,
-    /// All routes.
-    pub(super) routes: Routes,
+    /// The table of routes.
+    pub(super) routes: &'static [Route],
     /// The decoded parameter in the path.
     pub(super) parameter: &'a [u8],
 }
@@ -95,6 +97,12 @@ impl<'a> Call<'a> {
 }
 
 impl Route {
+    /// Whether a service with these APIs has the route.
+    pub(super) fn is_of(&self, apis: Apis) -> bool {
+        let is_served = apis == self.apis || [apis, self.apis].contains(&Apis::Both);
+        is_served && !self.methods.is_empty()
+    }
+
     /// A method, if the route takes it.
     pub(super) fn operation(&self, method: &Method) -> Option<&'static Operation> {
         let method = if method == Method::HEAD {

@@ -6,81 +6,89 @@
 use super::{
     behaviour::Behaviour,
     bulk, definition, export, import, openapi,
-    parameters::{BULK, DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
+    parameters::{
+        self, BULK, DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY,
+    },
     response::Started,
     robots,
     route::{
         Call,
         Handler::{self, Bodyless, Streamed, Whole},
-        Operation, Route, Routes,
+        Operation, Route,
     },
     settings::{ApiSettings, Apis},
     token::Permission::{self, Define, Read, Write},
 };
 
-/// The routes of an API at a prefix, where the list of robots has more operations.
-macro_rules! api {
-    ($prefix:literal $(, $more:expr)*) => {
+/// The routes of rows. Each has a path below `/v1` and `/api`, the operations at both, and those at `/v1` alone. At
+/// `/api`, a path without operations is unknown.
+macro_rules! routes {
+    ($($path:literal $(both [$($both:expr),+])? $(v1 [$($v1:expr),+])?;)+) => {
         &[
-            route(concat!($prefix, "/robots"), &[
-                read(robots::list, &LIST),
-                write("POST", Whole(robots::create), &NONE),
-                $($more,)*
-            ]),
-            route(concat!($prefix, "/robots/{id}"), &[
-                read(robots::get, &ROBOT),
-                write("PUT", Whole(robots::replace), &NONE),
-                write("PATCH", Whole(robots::patch), &NONE),
-                write("DELETE", Whole(robots::delete), &NONE),
-            ]),
-            route(concat!($prefix, "/robots/search/{name}"), &[read(robots::list, &SEARCH)]),
-            route(concat!($prefix, "/robots/summary"), &[read(robots::summary, &SUMMARY)]),
-            route(concat!($prefix, "/robots/import"), &[write("POST", Streamed(import::start), &IMPORT)]),
-            route(concat!($prefix, "/robots/import/propose"), &[write("POST", Streamed(import::start), &IMPORT)]),
-            route(concat!($prefix, "/robots/export"), &[read(export::start, &EXPORT)]),
-            route(concat!($prefix, "/definition"), &[
-                read(definition::get, &NONE),
-                needing(Some(Define), write("PUT", Whole(definition::replace), &DEFINE)),
-            ]),
+            $(Route {
+                path: concat!("/v1", $path),
+                name: $path,
+                apis: Apis::V1,
+                methods: &[$($($both,)+)? $($($v1),+)?],
+            },)+
+            $(Route {
+                path: concat!("/api", $path),
+                name: $path,
+                apis: Apis::Contract,
+                methods: &[$($($both),+)?],
+            },)+
+            Route {
+                path: "/openapi.json",
+                name: "/openapi.json",
+                apis: Apis::Both,
+                methods: &[needing(None, read(openapi::get, &NONE))],
+            },
         ]
     };
 }
 
-static CONTRACT: &[Route] = api!("/api");
-
-static V1: &[Route] = api!(
-    "/v1",
-    write("PATCH", Whole(bulk::patch), &BULK),
-    write("DELETE", Whole(bulk::delete), &BULK)
-);
-
-static OTHERS: &[Route] = &[route(
-    "/openapi.json",
-    &[needing(None, read(openapi::get, &NONE))],
-)];
-
-/// The routes of a service with these APIs.
-pub(super) fn of(apis: Apis) -> Routes {
-    let contract = if apis == Apis::V1 { &[] } else { CONTRACT };
-    let v1 = if apis == Apis::Contract { &[] } else { V1 };
-    [v1, contract, OTHERS]
-}
-
-const fn route(path: &'static str, methods: &'static [Operation]) -> Route {
-    Route { path, methods }
-}
+pub(super) static TABLE: &[Route] = routes! {
+    "/robots"
+        both [
+            costly(parameters::has_count, read(robots::list, &LIST)),
+            write("POST", Whole(robots::create), &NONE)
+        ]
+        v1 [
+            costly(|_| true, write("PATCH", Whole(bulk::patch), &BULK)),
+            costly(|_| true, write("DELETE", Whole(bulk::delete), &BULK))
+        ];
+    "/robots/{id}"
+        both [
+            read(robots::get, &ROBOT),
+            write("PUT", Whole(robots::replace), &NONE),
+            write("PATCH", Whole(robots::patch), &NONE),
+            write("DELETE", Whole(robots::delete), &NONE)
+        ];
+    "/robots/search/{name}" both [costly(parameters::has_count, read(robots::search, &SEARCH))];
+    "/robots/summary" both [costly(|_| true, read(robots::summary, &SUMMARY))];
+    "/robots/import" both [write("POST", Streamed(import::start), &IMPORT)];
+    "/robots/import/propose" both [write("POST", Streamed(import::propose), &IMPORT)];
+    "/robots/export" both [read(export::start, &EXPORT)];
+    "/definition"
+        both [
+            read(definition::get, &NONE),
+            needing(Some(Define), write("PUT", Whole(definition::replace), &DEFINE))
+        ];
+};
 
 const fn needing(needs: Option<Permission>, operation: Operation) -> Operation {
     Operation { needs, ..operation }
 }
 
-const fn read(handler: fn(&Call<'_>) -> Started, parameters: &'static Parameters) -> Operation {
+const fn costly(is_costly: fn(&str) -> bool, operation: Operation) -> Operation {
     Operation {
-        method: "GET",
-        handler: Bodyless(handler),
-        parameters,
-        needs: Some(Read),
+        is_costly,
+        ..operation
     }
+}
+
+const fn read(handler: fn(&Call<'_>) -> Started, parameters: &'static Parameters) -> Operation {
+    needing(Some(Read), write("GET", Bodyless(handler), parameters))
 }
 
 const fn write(
@@ -93,21 +101,25 @@ const fn write(
         handler,
         parameters,
         needs: Some(Write),
+        is_costly: |_| false,
     }
 }
 
 /// The route of a path below the base, and the parameter in the path.
 pub(super) fn find(apis: Apis, path: &str) -> Option<(&'static Route, Vec<u8>)> {
-    let mut routes = of(apis).into_iter().flatten();
+    let mut routes = TABLE.iter().filter(|route| route.is_of(apis));
     routes.find_map(|route| Some((route, route.matches(path)?)))
 }
 
 /// All paths of a service below its base path, for people: those of an API.
 pub(super) fn paths(settings: &ApiSettings, behaviour: Behaviour) -> String {
     let base = &settings.base;
-    let routes = of(settings.apis).into_iter().flatten();
-    let paths = routes
-        .filter(|route| settings.behaviour_of(route.path) == behaviour)
+    let is_listed = |route: &&Route| {
+        route.is_of(settings.apis) && settings.behaviour_of(route.path) == behaviour
+    };
+    let paths = TABLE
+        .iter()
+        .filter(is_listed)
         .map(|route| format!("{base}{}", route.path));
     paths.collect::<Vec<_>>().join(", ")
 }

@@ -88,7 +88,8 @@ impl Service {
 
     /// As [`send`](Self::send), with a body that was read, or could not be.
     pub(crate) fn exchange(&self, request: Request, body: Result<Vec<u8>, BodyError>) -> Answer {
-        self.check(|api| api.receive(request.into_parts().0).answer(body).wait())
+        let pieces = [body, Ok(Vec::new())];
+        self.check(|api| api.receive(request.into_parts().0).answer(pieces).wait())
     }
 
     fn check(&self, respond: impl FnOnce(&Api) -> Response) -> Answer {

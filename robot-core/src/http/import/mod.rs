@@ -66,8 +66,18 @@ const IDS_LIMIT: usize = 1000;
 const IN_FLIGHT: usize = 256;
 
 /// `POST /api/robots/import`.
-pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
-    let (query, columns) = Query::read(call)?;
+pub(super) fn start(call: &Call<'_>, pieces: Pieces) -> Started {
+    run(call, pieces, false)
+}
+
+/// `POST /api/robots/import/propose`.
+pub(super) fn propose(call: &Call<'_>, pieces: Pieces) -> Started {
+    run(call, pieces, true)
+}
+
+/// Imports the body, or only plans it.
+fn run(call: &Call<'_>, pieces: Pieces, is_proposal: bool) -> Started {
+    let (query, columns) = Query::read(call, is_proposal)?;
     let media_type = value(call.headers, CONTENT_TYPE).unwrap_or_default();
     let format = call
         .arguments
@@ -88,7 +98,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     if length.is_some_and(|length: u64| length > limit) {
         return Err(Failure::ImportTooLarge(limit));
     }
-    let body = BodyReader::new(pieces.map_err(Failure::Body)?, limit);
+    let body = BodyReader::new(pieces, limit);
     let catalogue = Arc::clone(&call.service.catalogue);
     let behaviour = call.context.behaviour;
     let mut report = Report {

@@ -25,12 +25,12 @@ pub(super) struct Query {
 
 impl Query {
     /// The query of a request, and what the columns of its file stand for.
-    pub(super) fn read(call: &Call<'_>) -> Result<(Self, Columns), Failure> {
+    pub(super) fn read(call: &Call<'_>, is_proposal: bool) -> Result<(Self, Columns), Failure> {
         let (arguments, definition) = (&call.arguments, &call.definition);
         let on_conflict = arguments.parse("on_conflict", |name| {
             OnConflict::of_name(name).ok_or("on_conflict must be fail, skip or replace")
         })?;
-        let is_proposal = arguments.flag("propose")? || call.route.path.ends_with("/propose");
+        let is_proposal = arguments.flag("propose")? || is_proposal;
         let defines = is_proposal || arguments.flag("define")?;
         let mut columns = Columns::of(Arc::clone(definition));
         let known = definition.default_fields().iter();

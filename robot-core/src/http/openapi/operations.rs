@@ -22,7 +22,7 @@ pub(super) fn describe(
     responses: &mut Responses<'_>,
 ) -> Value {
     let file = responses.file;
-    let (in_file, common) = (&file["paths"][path_in_file(route.path)], &file["common"]);
+    let (in_file, common) = (&file["paths"][route.name], &file["common"]);
     let version = if behaviour.is_contract() { "" } else { "V1" };
     let mut item = json!({ "parameters": path_parameters(route.path, file) });
     let mut first_id = None;
@@ -63,12 +63,6 @@ pub(super) fn describe(
         "responses": statuses,
     });
     item
-}
-
-/// The path without the prefix of an API.
-pub(super) fn path_in_file(path: &str) -> &str {
-    let stripped = path.strip_prefix("/v1").or(path.strip_prefix("/api"));
-    stripped.unwrap_or(path)
 }
 
 /// The members of all objects. The last one takes precedence.
