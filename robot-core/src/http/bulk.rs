@@ -16,7 +16,7 @@ use super::{
     query::{check_choices, filter},
     render, response,
     response::Started,
-    robots::{check_patch_type, read_patch},
+    robots::{check_patch_type, read_patch, repeat},
     route::Call,
 };
 use crate::{
@@ -132,7 +132,7 @@ fn start(
     let by_id = Cursor::start(Sort::BY_ID);
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &filter)?;
-        for _ in 0..ATTEMPTS {
+        repeat(ATTEMPTS, || {
             let page = catalogue.page(PageRequest {
                 limit: ATOMIC_LIMIT + 1,
                 ..PageRequest::new(&filter, &by_id)
@@ -146,23 +146,18 @@ fn start(
                 return Err(Failure::TooMany(message));
             }
             let changes = plan(&robots)?;
-            let applied = if is_dry_run || changes.is_empty() {
-                Ok(Vec::new())
-            } else {
-                catalogue.apply_all(changes)
-            };
-            match applied {
-                Ok(_) => {
-                    let ids: Vec<_> = robots.iter().map(Robot::id).collect();
-                    let done = json!({ "count": ids.len(), "ids": ids });
-                    return Ok(response::ok(render::json(&done)));
-                }
-                Err(Error::Stale(_) | Error::NotFound(_)) => {}
-                Err(Error::Rejected(violations)) => return Err(of_robots(violations, &robots)),
-                Err(error) => return Err(error.into()),
+            if !is_dry_run && !changes.is_empty() {
+                let applied = catalogue.apply_all(changes);
+                applied.map_err(|error| match error {
+                    Error::NotFound(id) => Error::Stale(id).into(),
+                    Error::Rejected(violations) => of_robots(violations, &robots),
+                    error => error.into(),
+                })?;
             }
-        }
-        Err(Failure::Unavailable)
+            let ids: Vec<_> = robots.iter().map(Robot::id).collect();
+            let done = json!({ "count": ids.len(), "ids": ids });
+            Ok(response::ok(render::json(&done)))
+        })
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use ::http::{
     HeaderName,
@@ -17,17 +17,12 @@ use super::{
     query::{ListQuery, check_choices, fields, filter, view},
     render::{self, Array, envelope},
     reply::{Reply, done},
-    request_id::RequestId,
-    response::{self, HandlerResult, Response, Started},
+    response::{self, HandlerResult, Started},
     route::Call,
-    settings::Service,
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending, Receipt},
-    model::{
-        Definition, Field, Rejection, Revision, Robot, RobotId, ValidChanges, Value, View,
-        draft_json,
-    },
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},
+    model::{Definition, Field, Rejection, Robot, RobotId, ValidChanges, Value, View, draft_json},
 };
 
 /// The number of attempts to change a robot under conditions that have to be compared with its
@@ -51,32 +46,32 @@ pub(super) fn search(call: &Call<'_>) -> Started {
 
 #[expect(clippy::unnecessary_wraps, reason = "the result of handlers")]
 fn start_list(call: &Call<'_>, query: ListQuery) -> Started {
-    let (service, request_id) = (Arc::clone(call.service), call.context.request_id.clone());
+    let fields = view(
+        query.fields.clone(),
+        &call.definition,
+        call.context.behaviour,
+    );
+    let catalogue = Arc::clone(&call.service.catalogue);
+    let request_id = call.context.request_id.clone();
     Ok(Pending::blocking(move || {
-        check_choices(&*service.catalogue, &query.filter)?;
-        let count = query
-            .has_count
-            .then(|| service.catalogue.count(&query.filter));
+        check_choices(&*catalogue, &query.filter)?;
+        let count = query.has_count.then(|| catalogue.count(&query.filter));
         let count = count.transpose()?;
-        Ok(counted(robots(&service, &query, request_id)?, count))
+        let array = Array::new(&fields);
+        let pages = Pages::new(catalogue, query.filter.clone()).starting_at(query.cursor.clone());
+        let pages = pages.with_fields(fields);
+        let (mut response, next) = match query.limit {
+            Some(limit) => list::page(pages, limit.get(), array, request_id)?,
+            None => (list::stream(pages, array, request_id)?, None),
+        };
+        let headers = response.headers_mut();
+        if let Some(next) = next {
+            let next = format!("<{}>; rel=\"next\"", query.next(&next));
+            response::set(headers, LINK, next);
+        }
+        headers.extend(count.map(|count| (TOTAL_COUNT, count.into())));
+        Ok(response)
     }))
-}
-
-/// The robots of a page, or all.
-fn robots(service: &Service, query: &ListQuery, request_id: RequestId) -> HandlerResult {
-    let array = Array::new(&query.fields);
-    let catalogue = Arc::clone(&service.catalogue);
-    let pages = Pages::new(catalogue, query.filter.clone()).starting_at(query.cursor.clone());
-    let pages = pages.with_fields(query.fields.clone());
-    let Some(limit) = query.limit.map(NonZeroUsize::get) else {
-        return list::stream(pages, array, request_id);
-    };
-    let (mut response, next) = list::page(pages, limit, array, request_id)?;
-    if let Some(next) = next {
-        let next = format!("<{}>; rel=\"next\"", query.next(&next));
-        response::set(response.headers_mut(), LINK, next);
-    }
-    Ok(response)
 }
 
 /// `GET /api/robots/summary`.
@@ -108,13 +103,6 @@ fn countable(name: &str, definition: &Definition) -> Result<Field, String> {
     let fields: Vec<_> = definition.countable().cloned().collect();
     let found = fields.iter().find(|field| field.name() == name).cloned();
     found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)))
-}
-
-/// Adds the number of all robots, if the client asks for it.
-fn counted(mut response: Response, count: Option<u64>) -> Response {
-    let count = count.map(|count| (TOTAL_COUNT, count.into()));
-    response.headers_mut().extend(count);
-    response
 }
 
 /// The reply to a summary by the values of a field.
@@ -191,7 +179,12 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     let changes = read_patch(call, body)?;
     let id = call.id()?;
     match changes {
-        Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
+        Ok(changes) if changes.is_empty() => {
+            let reply = Reply::to(call);
+            Ok(change(call, id, conditions, move |_, robot| {
+                Ok(reply.robot(robot))
+            }))
+        }
         changes => Ok(update(call, id, conditions, changes)),
     }
 }
@@ -230,9 +223,10 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
         let deleted = call.service.catalogue.start(Change::Delete(id, None));
         return Ok(deleted.map(move |deleted| Ok(deleted.map(|_| reply.deleted())?)));
     }
-    let delete = move |revision| Change::Delete(id, Some(revision));
-    let deleted = change(call, id, conditions, delete);
-    Ok(deleted.map(move |deleted| deleted.map(|_| reply.deleted())))
+    Ok(change(call, id, conditions, move |catalogue, robot| {
+        catalogue.apply(Change::Delete(id, Some(robot.revision())))?;
+        Ok(reply.deleted())
+    }))
 }
 
 /// Changes a robot under conditions. Of the reasons to reject the request, that the robot is missing
@@ -243,67 +237,50 @@ fn update(
     conditions: Conditions,
     changes: Result<ValidChanges, Rejection>,
 ) -> Pending<HandlerResult> {
-    let catalogue = &call.service.catalogue;
-    let changes = match changes {
-        Ok(changes) => changes,
-        Err(rejection) => {
-            let (catalogue, reply) = (Arc::clone(catalogue), Reply::to(call));
-            return Pending::blocking(move || {
-                let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-                conditions.permit_change(robot.revision())?;
-                let changes = catalogue.changes_of(&robot, rejection)?;
-                let change = Change::Update(id, Some(robot.revision()), changes.clone());
-                match catalogue.apply(change) {
-                    Err(Error::Stale(_)) => Err(Failure::Unavailable),
-                    changed => Ok(reply.robot(&changed?.changed_robot(changes, &robot))),
-                }
-            });
-        }
-    };
     let reply = Reply::to(call);
-    if conditions.permit_all() && !reply.needs_robot() {
-        let updated = catalogue.start(Change::Update(id, None, changes));
+    if let Ok(changes) = &changes
+        && conditions.permit_all()
+        && !reply.needs_robot()
+    {
+        let update = Change::Update(id, None, changes.clone());
+        let updated = call.service.catalogue.start(update);
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
-    let update = {
-        let changes = changes.clone();
-        move |revision| Change::Update(id, Some(revision), changes.clone())
-    };
-    let updated = change(call, id, conditions, update);
-    updated.map(move |updated| {
-        let (robot, receipt) = updated?;
-        Ok(reply.robot(&receipt.changed_robot(changes, &robot)))
+    change(call, id, conditions, move |catalogue, robot| {
+        let changes = match changes.clone() {
+            Ok(changes) => changes,
+            Err(rejection) => catalogue.changes_of(robot, rejection)?,
+        };
+        let update = Change::Update(id, Some(robot.revision()), changes.clone());
+        let receipt = catalogue.apply(update)?;
+        Ok(reply.robot(&receipt.changed_robot(changes, robot)))
     })
 }
 
-/// Starts a change of a robot that is read before, and again if another client was faster. Returns the robot
-/// before the change, and the receipt.
+/// A change of a robot that is read before, if the conditions permit it.
 fn change(
     call: &Call<'_>,
     id: RobotId,
     conditions: Conditions,
-    change: impl Fn(Revision) -> Change + Send + 'static,
-) -> Pending<Result<(Robot, Receipt), Failure>> {
+    change: impl Fn(&dyn Catalogue, &Robot) -> HandlerResult + Send + 'static,
+) -> Pending<HandlerResult> {
     let catalogue = Arc::clone(&call.service.catalogue);
     Pending::blocking(move || {
-        for _ in 0..ATTEMPTS {
+        repeat(ATTEMPTS, || {
             let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
             conditions.permit_change(robot.revision())?;
-            match catalogue.apply(change(robot.revision())) {
-                Err(Error::Stale(_)) => {}
-                changed => return Ok((robot, changed?)),
-            }
-        }
-        Err(Failure::Unavailable)
+            change(&*catalogue, &robot)
+        })
     })
 }
 
-/// The answer to a patch without members.
-fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<HandlerResult> {
-    let (robot, reply) = (call.service.catalogue.start_get(id), Reply::to(call));
-    robot.map(move |robot| {
-        let robot = robot?.ok_or(Error::NotFound(id))?;
-        conditions.permit_change(robot.revision())?;
-        Ok(reply.robot(&robot))
-    })
+/// Reads and changes robots, and again if another client was faster.
+pub(super) fn repeat(attempts: usize, attempt: impl Fn() -> HandlerResult) -> HandlerResult {
+    for _ in 0..attempts {
+        match attempt() {
+            Err(Failure::Store(Error::Stale(_))) => {}
+            changed => return changed,
+        }
+    }
+    Err(Failure::Unavailable)
 }

@@ -35,9 +35,11 @@ impl ListQuery {
         if self.has_count {
             of_list.push(("count".into(), true.to_string()));
         }
-        if self.names_sort {
-            of_list.push(("sort".into(), end.sort().to_string()));
-        }
+        of_list.extend(
+            self.sort
+                .iter()
+                .map(|sort| ("sort".into(), sort.to_string())),
+        );
         let field = &end.sort().field;
         let by_unique_name = field.member() == Member::Name && field.is_unique();
         let place = match end.place() {
@@ -48,9 +50,8 @@ impl ListQuery {
             _ => ("cursor".into(), end.to_string()),
         };
         let mut parameters = Vec::new();
-        if self.names_fields {
-            parameters.push(format!("fields={}", Field::names(&self.fields)));
-        }
+        let fields = self.fields.iter();
+        parameters.extend(fields.map(|fields| format!("fields={}", Field::names(fields))));
         parameters.extend(self.limit.map(|limit| format!("limit={limit}")));
         let others = of_list.iter().chain([&place]);
         parameters.extend(others.map(|(name, value)| format!("{name}={}", encoded(value))));
@@ -100,13 +101,13 @@ mod tests {
     #[test]
     fn known_parameters_are_parsed_and_others_ignored() {
         let query = list("x=1&fields=year,id&limit=10&after=a%2Bb+c%C3%A9&&=").unwrap();
-        assert_eq!(*query.fields, [Field::YEAR, Field::ID]);
+        assert_eq!(query.fields, Some(vec![Field::YEAR, Field::ID]));
         assert_eq!(query.limit, NonZeroUsize::new(10));
         assert_eq!(query.cursor, Cursor::after_name("a+b cé"));
         assert_eq!(query.filter, Filter::all());
         let query = self::query(&ROBOT, "limit=x&after=%FF").unwrap();
         assert_eq!((query.limit, query.cursor), (None, Cursor::default()));
-        assert_eq!(*query.fields, *Field::DEFAULT_VIEW);
+        assert_eq!(query.fields, None);
     }
 
     #[test]

@@ -35,15 +35,9 @@ pub(crate) fn view(
 }
 
 /// The query of a list or of one page of it.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are independent parameters"
-)]
 pub(crate) struct ListQuery {
-    /// The fields of each robot, in this order.
-    pub(crate) fields: Cow<'static, [Field]>,
-    /// Whether the query names the fields.
-    pub(super) names_fields: bool,
+    /// The fields that the query names, in its order.
+    pub(crate) fields: Option<Vec<Field>>,
     /// The maximum number of robots; makes the reply a single page.
     pub(crate) limit: Option<NonZeroUsize>,
     /// Which robots, a text in the path included.
@@ -54,8 +48,8 @@ pub(crate) struct ListQuery {
     pub(crate) has_count: bool,
     /// The order, and where the list starts.
     pub(crate) cursor: Cursor,
-    /// Whether the query has an order, or a cursor, which has one.
-    pub(super) names_sort: bool,
+    /// The order that the query, or its cursor, has.
+    pub(super) sort: Option<Sort>,
 }
 
 impl ListQuery {
@@ -64,12 +58,13 @@ impl ListQuery {
         definition: &Definition,
         behaviour: Behaviour,
     ) -> Result<Self, Failure> {
-        let named = fields(arguments, definition)?;
+        let fields = fields(arguments, definition)?;
         let limit = arguments.parse("limit", limit)?;
         let by_name = Cursor::default().resolved(definition).sort().clone();
         let given = arguments.parse("sort", |text| Sort::parse(text, definition))?;
         let cursor = arguments.parse("cursor", |text| Cursor::parse(text, definition))?;
-        let names_sort = given.is_some() || cursor.is_some();
+        let of_cursor = || cursor.as_ref().map(|cursor| cursor.sort().clone());
+        let named_sort = given.clone().or_else(of_cursor);
         let sort = given.unwrap_or_else(|| by_name.clone());
         let cursor = match (arguments.text("after"), cursor) {
             (Some(_), Some(_)) => Err("after and cursor exclude each other; give one of them"),
@@ -85,14 +80,13 @@ impl ListQuery {
             (None, None) => Ok(Cursor::start(sort)),
         };
         Ok(Self {
-            names_fields: named.is_some(),
-            fields: view(named, definition, behaviour),
+            fields,
             limit: limit.or(behaviour.default_limit()),
             filter: filter(arguments, definition)?,
             is_search: false,
             has_count: arguments.flag("count")?,
             cursor: cursor.map_err(Failure::malformed)?,
-            names_sort,
+            sort: named_sort,
         })
     }
 
