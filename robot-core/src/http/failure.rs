@@ -158,44 +158,63 @@ impl Failure {
     /// The status code.
     #[must_use]
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
-        use StatusCode as Status;
-        match self {
+        self.signals(behaviour).status
+    }
+
+    /// What programs read of the failure: a row for each kind.
+    #[expect(clippy::match_same_arms, reason = "short rows of a table")]
+    fn signals(&self, behaviour: Behaviour) -> Signals {
+        let header = |name, text: &str| Some((name, text.to_owned()));
+        let retry = |seconds| header(RETRY_AFTER, seconds);
+        let rejected = |are_taken| behaviour.rejected(are_taken).as_u16();
+        let (status, code, header) = match self {
+            Self::Import { cause, .. } => return cause.signals(behaviour),
             Self::Store(Error::Rejected(violations)) | Self::OfRobots(violations, _) => {
-                let mut violations = violations.iter();
-                behaviour.rejected(violations.all(|one| one.rule() == Rule::Taken))
+                let are_taken = violations.iter().all(|one| one.rule() == Rule::Taken);
+                (rejected(are_taken), "conflict", None)
             }
             Self::Store(Error::NotRestored { .. } | Error::DefinitionConflict { .. }) => {
-                behaviour.rejected(true)
+                (rejected(true), "conflict", None)
             }
-            Self::Malformed(_) | Self::Body(BodyError::Incomplete) => Status::BAD_REQUEST,
-            Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => {
-                Status::UNAUTHORIZED
+            Self::Malformed(_) | Self::Body(BodyError::Incomplete) => (400, "malformed", None),
+            Self::NotPermitted(error) => {
+                let (status, code) = match error {
+                    AccessError::Insufficient(_) => (403, "not_permitted"),
+                    AccessError::NoToken | AccessError::UnknownToken => (401, "no_token"),
+                };
+                (status, code, header(WWW_AUTHENTICATE, &challenge(*error)))
             }
-            Self::ForeignOrigin
-            | Self::Store(Error::ReadOnly(_))
-            | Self::NotPermitted(AccessError::Insufficient(_)) => Status::FORBIDDEN,
-            Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) | Self::NoSuchPath(_) => {
-                Status::NOT_FOUND
-            }
-            Self::MethodNotAllowed(_) => Status::METHOD_NOT_ALLOWED,
-            Self::Body(BodyError::TooSlow) => Status::REQUEST_TIMEOUT,
-            Self::Store(Error::Stale(_) | Error::DefinitionStale)
-            | Self::Stale
-            | Self::Excluded => Status::PRECONDITION_FAILED,
-            Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooMany(_) => {
-                Status::PAYLOAD_TOO_LARGE
-            }
-            Self::NotAPatch | Self::Encoded => Status::UNSUPPORTED_MEDIA_TYPE,
-            Self::ForeignHost => Status::MISDIRECTED_REQUEST,
-            Self::HeadTooLarge => Status::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::UnknownCoding => Status::NOT_IMPLEMENTED,
-            Self::Import { cause, .. } => cause.status(behaviour),
-            Self::Store(Error::Store(_) | Error::Unknown(_)) | Self::Internal => {
-                Status::INTERNAL_SERVER_ERROR
-            }
-            Self::Store(Error::Unavailable(_) | Error::RestartRequired(_) | Error::DiskFull(_))
-            | Self::TooManyConnections
-            | Self::Unavailable => Status::SERVICE_UNAVAILABLE,
+            Self::ForeignOrigin => (403, "not_permitted", None),
+            Self::Store(Error::ReadOnly(_)) => (403, "read_only", None),
+            Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) => (404, "no_such_robot", None),
+            Self::NoSuchPath(_) => (404, "no_such_path", None),
+            Self::MethodNotAllowed(allow) => (405, "method_not_allowed", header(ALLOW, allow)),
+            Self::Body(BodyError::TooSlow) => (408, "timeout", None),
+            Self::Store(Error::Stale(_) | Error::DefinitionStale) => (412, "stale", None),
+            Self::Stale | Self::Excluded => (412, "stale", None),
+            Self::Body(BodyError::TooLarge) => (413, "too_large", None),
+            Self::ImportTooLarge(_) | Self::TooMany(_) => (413, "too_large", None),
+            Self::NotAPatch => (415, "wrong_content_type", header(ACCEPT_PATCH, PATCH_TYPE)),
+            Self::Encoded => (
+                415,
+                "wrong_content_type",
+                header(ACCEPT_ENCODING, "identity"),
+            ),
+            Self::ForeignHost => (421, "foreign_host", None),
+            Self::HeadTooLarge => (431, "too_large", None),
+            Self::UnknownCoding => (501, "wrong_encoding", None),
+            Self::Store(Error::Store(_)) | Self::Internal => (500, "internal", None),
+            Self::Store(Error::Unknown(_)) => (500, "unknown_outcome", None),
+            Self::Store(Error::Unavailable(_)) => (503, "unavailable", retry("1")),
+            Self::TooManyConnections | Self::Unavailable => (503, "unavailable", retry("1")),
+            // An operator has to act.
+            Self::Store(Error::RestartRequired(_)) => (503, "restart_required", retry("60")),
+            Self::Store(Error::DiskFull(_)) => (503, "disk_full", retry("60")),
+        };
+        Signals {
+            status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+            code,
+            header,
         }
     }
 
@@ -220,57 +239,25 @@ impl Failure {
             Self::Malformed(messages) | Self::Import { messages, .. } => messages.clone(),
             failure => vec![failure.to_string().into()],
         };
-        let with_code = |message: Message| message.with_code(self.code());
+        let code = self.signals(Behaviour::C).code;
+        let with_code = |message: Message| message.with_code(code);
         messages.into_iter().map(with_code).collect()
-    }
-
-    /// What happened, for programs: the code of errors that have no other one.
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Import { cause, .. } => cause.code(),
-            Self::Store(Error::NotFound(_)) | Self::NoSuchRobot(_) => "no_such_robot",
-            Self::Store(Error::ReadOnly(_)) => "read_only",
-            Self::Store(Error::DiskFull(_)) => "disk_full",
-            Self::Store(Error::RestartRequired(_)) => "restart_required",
-            Self::Store(Error::Unknown(_)) => "unknown_outcome",
-            _ => match self.status(Behaviour::C).as_u16() {
-                400 => "malformed",
-                401 => "no_token",
-                403 => "not_permitted",
-                404 => "no_such_path",
-                405 => "method_not_allowed",
-                408 => "timeout",
-                409 | 422 => "conflict",
-                412 => "stale",
-                413 | 431 => "too_large",
-                415 => "wrong_content_type",
-                421 => "foreign_host",
-                501 => "wrong_encoding",
-                503 => "unavailable",
-                _ => "internal",
-            },
-        }
     }
 
     /// The header that only this failure has.
     pub(super) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
-        let (name, text) = match self {
-            Self::MethodNotAllowed(allow) => (ALLOW, allow.clone()),
-            Self::NotPermitted(error) => (WWW_AUTHENTICATE, challenge(*error)),
-            Self::NotAPatch => (ACCEPT_PATCH, PATCH_TYPE.to_owned()),
-            Self::Encoded => (ACCEPT_ENCODING, "identity".to_owned()),
-            Self::Store(Error::Unavailable(_)) | Self::TooManyConnections | Self::Unavailable => {
-                (RETRY_AFTER, "1".to_owned())
-            }
-            // An operator has to act.
-            Self::Store(Error::RestartRequired(_) | Error::DiskFull(_)) => {
-                (RETRY_AFTER, "60".to_owned())
-            }
-            Self::Import { cause, .. } => return cause.header(),
-            _ => return None,
-        };
+        let (name, text) = self.signals(Behaviour::C).header?;
         Some((name, HeaderValue::try_from(text).ok()?))
     }
+}
+
+/// What programs read of a failure.
+struct Signals {
+    status: StatusCode,
+    /// What happened: the code of errors that have no other one.
+    code: &'static str,
+    /// The header that only this failure has.
+    header: Option<(HeaderName, String)>,
 }
 
 /// The code of an error about a violated rule.
