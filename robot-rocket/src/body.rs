@@ -1,12 +1,17 @@
 //! Bodies of requests, read from the connection or from Rocket, and of responses.
 
-use std::pin::{Pin, pin};
-use std::time::{Duration, Instant};
-use std::{io, mem};
+use std::{
+    io, mem,
+    pin::{Pin, pin},
+    time::{Duration, Instant},
+};
 
 use bytes::Bytes;
-use futures_util::future::{Either, select};
-use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, stream::BoxStream};
+use futures_util::{
+    FutureExt, Stream, StreamExt, TryStreamExt,
+    future::{Either, select},
+    stream::BoxStream,
+};
 use robot_core::http::{BodyError, BodyTimer};
 use rocket::tokio::{sync::mpsc, time::timeout};
 

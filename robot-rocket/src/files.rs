@@ -4,15 +4,22 @@
 use std::path::{Path, PathBuf};
 
 use robot_core::http::Api;
-use rocket::http::uri::{Segments, fmt};
-use rocket::http::{Method, Status};
-use rocket::route::{Handler, Outcome};
 use rocket::{
-    Data, Request, Route, fs::NamedFile, response::Responder, tokio::task::spawn_blocking,
+    Data, Request, Route,
+    fs::NamedFile,
+    http::{
+        Method, Status,
+        uri::{Segments, fmt},
+    },
+    response::Responder,
+    route::{Handler, Outcome},
+    tokio::task::spawn_blocking,
 };
 
-use crate::mounted::{Catalogues, Mounted};
-use crate::{routes, routing};
+use crate::{
+    mounted::{Catalogues, Mounted},
+    routes, routing,
+};
 
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
 pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {

@@ -1,16 +1,23 @@
 //! Health checks for supervisors and load balancers: `/livez` and `/readyz`. They take no permit, so that
 //! they are answered while all blocking threads are busy.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{io::Cursor, thread, time::Duration};
+use std::{
+    io::Cursor,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
 
 use ::metrics::gauge;
 use futures_util::FutureExt;
 use robot_core::{Catalogue, Pending, RobotId};
-use rocket::http::{Method, Status};
-use rocket::route::{Handler, Outcome};
-use rocket::tokio::{self, sync::watch, time};
-use rocket::{Build, Data, Request, Response, Rocket, Route, fairing::AdHoc};
+use rocket::{
+    Build, Data, Request, Response, Rocket, Route,
+    fairing::AdHoc,
+    http::{Method, Status},
+    route::{Handler, Outcome},
+    tokio::{self, sync::watch, time},
+};
 
 use crate::{metrics, routes, routing};
 

@@ -1,7 +1,9 @@
 //! How fast the clients of imports send: slow ones make room for others.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::{Duration, Instant},
+};
 
 use tokio_util::sync::CancellationToken;
 

@@ -1,7 +1,9 @@
 //! The log of the server, on standard error.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
-use std::panic;
+use std::{
+    io::{self, BufWriter, IsTerminal, Write},
+    panic,
+};
 
 use metrics::counter;
 use rocket::figment::Figment;

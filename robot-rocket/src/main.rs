@@ -5,8 +5,12 @@ mod ready;
 #[cfg(unix)]
 mod reload;
 
-use std::io::{self, Write};
-use std::{error::Error, net::SocketAddr, process::ExitCode};
+use std::{
+    error::Error,
+    io::{self, Write},
+    net::SocketAddr,
+    process::ExitCode,
+};
 
 use clap::Parser;
 use hyper::Uri;

@@ -1,17 +1,31 @@
 //! The catalogues that are mounted in an application, and their answers to requests.
 
-use std::sync::{Arc, PoisonError, RwLock};
-use std::{cmp::Reverse, iter, panic::AssertUnwindSafe, pin::pin};
+use std::{
+    cmp::Reverse,
+    iter,
+    panic::AssertUnwindSafe,
+    pin::pin,
+    sync::{Arc, PoisonError, RwLock},
+};
 
-use futures_util::FutureExt;
-use futures_util::future::{Either, select};
+use futures_util::{
+    FutureExt,
+    future::{Either, select},
+};
 use hyper::{Response, http::request::Parts};
-use robot_core::StoreFiles;
-use robot_core::http::{self, Api, BODY_LIMIT, Body, BodyMode, Exchange, Failure, RequestId};
+use robot_core::{
+    StoreFiles,
+    http::{self, Api, BODY_LIMIT, Body, BodyMode, Exchange, Failure, RequestId},
+};
 use rocket::{Build, Rocket, tokio::sync::mpsc};
 
-use crate::body::{Content, RequestBody};
-use crate::{import_client::ImportClient, metrics::Labels, page, permits::BlockingPermits};
+use crate::{
+    body::{Content, RequestBody},
+    import_client::ImportClient,
+    metrics::Labels,
+    page,
+    permits::BlockingPermits,
+};
 
 /// Number of pieces of a streamed body that are buffered. Only one, and the network and the database do
 /// not work at the same time; higher, and each import uses more memory.

@@ -6,11 +6,15 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use bytes::Bytes;
-use hyper::header::{self, HeaderMap, HeaderValue};
-use hyper::http::{self, request::Parts};
-use hyper::{Method, Response, StatusCode, Uri};
-use robot_core::Definition;
-use robot_core::http::{Api, Failure};
+use hyper::{
+    Method, Response, StatusCode, Uri,
+    header::{self, HeaderMap, HeaderValue},
+    http::{self, request::Parts},
+};
+use robot_core::{
+    Definition,
+    http::{Api, Failure},
+};
 use serde_json::json;
 
 use crate::serve::refusal;

@@ -5,14 +5,24 @@ use std::{io, pin::pin, sync::Arc, thread, time::Duration};
 use ::metrics::{counter, gauge};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use robot_core::http::{Chunks, Exchange, Failure, RequestId};
-use robot_core::metrics::Counted;
-use rocket::tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use rocket::tokio::{task::spawn_blocking, time::timeout};
-use rocket::{Config, figment::Figment};
+use robot_core::{
+    http::{Chunks, Exchange, Failure, RequestId},
+    metrics::Counted,
+};
+use rocket::{
+    Config,
+    figment::Figment,
+    tokio::{
+        sync::{OwnedSemaphorePermit, Semaphore},
+        task::spawn_blocking,
+        time::timeout,
+    },
+};
 
-use crate::import_client::{ImportClient, ImportClients};
-use crate::rare_warning::{OVERLOAD, RareWarning};
+use crate::{
+    import_client::{ImportClient, ImportClients},
+    rare_warning::{OVERLOAD, RareWarning},
+};
 
 static NO_THREAD: RareWarning = RareWarning::new(OVERLOAD);
 

@@ -1,7 +1,9 @@
 //! Warnings that are logged rarely.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 /// The minimum time between two warnings about overload. Shorter, and an overload fills the log; longer, and it
 /// shows less precisely when there was one.

@@ -1,9 +1,11 @@
 //! `--ready`: a request for `/readyz` of a server on this machine, for supervisors that have no HTTP client.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, ErrorKind, Read, Write},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
 
 use hyper::Uri;
 use robot_rocket::SettingsError;

@@ -5,10 +5,15 @@ use std::{io, net::IpAddr, sync::Arc};
 use metrics::counter;
 use robot_core::http::{Access, AccessToken};
 use robot_rocket::Certificates;
-use rocket::config::{Config, Sig};
-use rocket::figment::providers::Serialized;
-use rocket::tokio::signal::unix::{SignalKind, signal};
-use rocket::tokio::{self, task::spawn_blocking};
+use rocket::{
+    config::{Config, Sig},
+    figment::providers::Serialized,
+    tokio::{
+        self,
+        signal::unix::{SignalKind, signal},
+        task::spawn_blocking,
+    },
+};
 
 use crate::AnyError;
 

@@ -3,16 +3,28 @@
 
 use std::io::Cursor;
 
-use hyper::header::{HOST, HeaderName};
-use hyper::{HeaderMap, http::request::Parts};
+use hyper::{
+    HeaderMap,
+    header::{HOST, HeaderName},
+    http::request::Parts,
+};
 use robot_core::http::{Failure, IMPORT_LIMIT};
-use rocket::http::{Method, Status};
-use rocket::route::{Handler, Outcome};
-use rocket::{Catcher, Data, Request, Response, Route, catcher, data::ByteUnit, form::Form};
+use rocket::{
+    Catcher, Data, Request, Response, Route, catcher,
+    data::ByteUnit,
+    form::Form,
+    http::{Method, Status},
+    route::{Handler, Outcome},
+};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-use crate::body::{Content, RequestBody};
-use crate::{metrics::Labels, mounted::Mounted, routing, serve::refusal};
+use crate::{
+    body::{Content, RequestBody},
+    metrics::Labels,
+    mounted::Mounted,
+    routing,
+    serve::refusal,
+};
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.
 pub(crate) const METHODS: [Method; 9] = {

@@ -2,8 +2,10 @@
 
 use std::{future::Future, io, time::Duration};
 
-use rocket::Config;
-use rocket::tokio::{runtime::Builder, sync::Semaphore};
+use rocket::{
+    Config,
+    tokio::{runtime::Builder, sync::Semaphore},
+};
 
 use crate::permits::further_threads;
 

@@ -1,14 +1,19 @@
 //! Certificates of HTTPS, which can be replaced while the server runs.
 
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
-use std::time::{Duration, SystemTime};
-use std::{fs, io, path::Path};
+use std::{
+    fs, io,
+    path::Path,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    time::{Duration, SystemTime},
+};
 
 use ::metrics::gauge;
 use rocket::{Either, config::TlsConfig, tokio::net::TcpStream};
-use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
-use rustls::{Error as TlsError, ServerConfig};
+use rustls::{
+    Error as TlsError, ServerConfig,
+    crypto::{CryptoProvider, ring},
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use x509_cert::{Certificate, der::Decode, time::Validity};
 

@@ -3,8 +3,14 @@
 //! It has a thread and a runtime of its own, so that it answers while the threads of the main server
 //! are busy, and while the database hangs.
 
-use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::{convert::Infallible, io, sync::atomic::Ordering, thread, time::Duration};
+use std::{
+    convert::Infallible,
+    io,
+    net::{IpAddr, SocketAddr, TcpListener},
+    sync::atomic::Ordering,
+    thread,
+    time::Duration,
+};
 
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};

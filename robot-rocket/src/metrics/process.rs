@@ -1,8 +1,11 @@
 //! Metrics of the process, with the names that exporters of Prometheus have in common.
 
 use ::metrics::{counter, gauge};
-use procfs::process::{LimitValue, Process};
-use procfs::{ProcResult, WithCurrentSystemInfo, ticks_per_second};
+use procfs::{
+    ProcResult, WithCurrentSystemInfo,
+    process::{LimitValue, Process},
+    ticks_per_second,
+};
 
 /// Reads the metrics. Those that cannot be read stay as they were.
 #[expect(clippy::cast_precision_loss, reason = "exact up to 9 petabytes")]

@@ -1,7 +1,10 @@
 //! Metrics of requests: their labels, and what is known of them.
 
-use std::sync::{Arc, OnceLock};
-use std::{borrow::Cow, net::IpAddr};
+use std::{
+    borrow::Cow,
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+};
 
 use robot_core::http::{Exchange, RequestId, TokenName};
 use rocket::Request;

@@ -1,7 +1,10 @@
 //! What a connection does, and the time limits of that.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{task::Poll, time::Duration};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
+    time::Duration,
+};
 
 use rocket::tokio::time::Instant;
 

@@ -1,14 +1,19 @@
 //! Which connections are admitted: as many as the limits permit, in all and of each client address.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{collections::HashMap, net::IpAddr};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use ::metrics::{counter, gauge};
 use robot_core::metrics::Counted;
 use rocket::tokio::sync::Semaphore;
 
-use crate::rare_warning::{OVERLOAD, RareWarning};
-use crate::settings::ConnectionLimits;
+use crate::{
+    rare_warning::{OVERLOAD, RareWarning},
+    settings::ConnectionLimits,
+};
 
 /// Size of a head, in bytes, from which hyper's buffer is large: more than it has for usual heads, and never
 /// made smaller. The number of such connections is limited ([`LARGE_HEADS`]), and each ends after its

@@ -4,18 +4,29 @@ use std::{io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
-use hyper::header::{COOKIE, HOST, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode, http::request::Parts};
+use hyper::{
+    Response, StatusCode,
+    header::{COOKIE, HOST, HeaderName, HeaderValue},
+    http::request::Parts,
+};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 use robot_core::http::{BodyError, Failure};
-use rocket::http::uri::{Host, Origin};
-use rocket::http::{Cookie, Header, Method};
-use rocket::local::asynchronous::{Client, LocalRequest, LocalResponse};
-use rocket::{fairing::AdHoc, response::stream::stream, tokio::io::AsyncReadExt};
+use rocket::{
+    fairing::AdHoc,
+    http::{
+        Cookie, Header, Method,
+        uri::{Host, Origin},
+    },
+    local::asynchronous::{Client, LocalRequest, LocalResponse},
+    response::stream::stream,
+    tokio::io::AsyncReadExt,
+};
 
 use super::{record::RequestRecord, refusal};
-use crate::body::{Content, RequestBody};
-use crate::metrics::{LabelSlot, Labels};
+use crate::{
+    body::{Content, RequestBody},
+    metrics::{LabelSlot, Labels},
+};
 
 /// How long a client may take to send a body to a route of the application. Shorter, and large bodies over
 /// slow networks are rejected; longer, and slow clients occupy memory.

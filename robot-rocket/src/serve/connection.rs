@@ -1,24 +1,36 @@
 //! One connection: TLS, HTTP, the stream below hyper, and the time limits of all of them.
 
-use std::future::{Future, poll_fn};
-use std::io::{self, IoSlice};
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, ready};
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    future::{Future, poll_fn},
+    io::{self, IoSlice},
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
 
 use ::metrics::counter;
 use http_body_util::Full;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use robot_core::http::Failure;
-use rocket::tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, copy, join, sink};
-use rocket::tokio::time::{Instant, sleep_until, timeout};
-use rocket::tokio::{net::TcpStream, sync::OwnedSemaphorePermit};
-use tokio_util::either::Either;
-use tokio_util::sync::PollSemaphore;
+use rocket::tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf, copy, join, sink},
+    net::TcpStream,
+    sync::OwnedSemaphorePermit,
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_util::{either::Either, sync::PollSemaphore};
 
-use super::refusal::{self, HEAD_LIMIT};
-use super::{activity::Activity, admission::LARGE_HEAD, record::RequestRecord, server::Server};
+use super::{
+    activity::Activity,
+    admission::LARGE_HEAD,
+    record::RequestRecord,
+    refusal::{self, HEAD_LIMIT},
+    server::Server,
+};
 use tokio_rustls::server::TlsStream;
 
 /// How long the client may take to read the last response and close the connection, or to do the TLS

@@ -1,14 +1,15 @@
 //! What a server needs besides the application: a listener, limits and certificates.
 
-use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+};
 
 use rocket::{Config, figment::Figment};
 use socket2::{Domain, Socket, Type};
 
 use super::ServeError;
-use crate::settings::ConnectionLimits;
-use crate::tls::Certificates;
+use crate::{settings::ConnectionLimits, tls::Certificates};
 
 /// Number of connections that the system accepts before the server does. Fewer, and some clients that
 /// connect at the same time have to try again, after a second; the system's `net.core.somaxconn` is an

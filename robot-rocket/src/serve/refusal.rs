@@ -1,8 +1,11 @@
 //! Requests and connections that the server answers by itself, in the contract's shape.
 
 use bytes::Bytes;
-use hyper::header::{HeaderValue, TRANSFER_ENCODING};
-use hyper::{Response, http::request::Parts};
+use hyper::{
+    Response,
+    header::{HeaderValue, TRANSFER_ENCODING},
+    http::request::Parts,
+};
 use robot_core::http::{Failure, refusal};
 
 /// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a

@@ -1,12 +1,17 @@
 //! Bodies of responses, as hyper reads them.
 
-use std::task::{Context, Poll, ready};
-use std::{io, mem, pin::Pin};
+use std::{
+    io, mem,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
 use bytes::Bytes;
-use hyper::body::{Body, Frame, SizeHint};
-use hyper::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
-use hyper::{Response, StatusCode};
+use hyper::{
+    Response, StatusCode,
+    body::{Body, Frame, SizeHint},
+    header::{CONTENT_LENGTH, TRANSFER_ENCODING},
+};
 
 use super::{activity::Answer, record::RequestRecord};
 use crate::body::Content;

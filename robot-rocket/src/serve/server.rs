@@ -3,20 +3,30 @@
 use std::{future::poll_fn, net::SocketAddr, sync::Arc};
 
 use http_body_util::BodyDataStream;
-use hyper::body::{Body as _, Incoming};
-use hyper::header::{CONNECTION, HeaderValue};
-use hyper::{Method, Request, Response, http::request::Parts};
+use hyper::{
+    Method, Request, Response,
+    body::{Body as _, Incoming},
+    header::{CONNECTION, HeaderValue},
+    http::request::Parts,
+};
 use robot_core::http::Failure;
 use rocket::local::asynchronous::Client;
 use tokio_util::sync::CancellationToken;
 
-use super::admission::{Admission, LARGE_HEAD};
-use super::refusal::{self, head_size};
-use super::response::{self, ResponseBody};
-use super::{activity::Answer, application, record::RequestRecord};
-use crate::body::{Content, RequestBody};
-use crate::routing::{Destination, Routing};
-use crate::{settings::ConnectionLimits, tls::Certificates};
+use super::{
+    activity::Answer,
+    admission::{Admission, LARGE_HEAD},
+    application,
+    record::RequestRecord,
+    refusal::{self, head_size},
+    response::{self, ResponseBody},
+};
+use crate::{
+    body::{Content, RequestBody},
+    routing::{Destination, Routing},
+    settings::ConnectionLimits,
+    tls::Certificates,
+};
 
 /// A server that runs.
 pub(super) struct Server {

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 #[cfg(unix)]
 use rocket::tokio::signal::unix::{SignalKind, signal};
-use rocket::tokio::spawn;
-use rocket::tokio::{task::JoinSet, time::timeout};
-use rocket::{Ignite, Rocket, config::Sig};
+use rocket::{
+    Ignite, Rocket,
+    config::Sig,
+    tokio::{spawn, task::JoinSet, time::timeout},
+};
 
 /// How long the server waits for connections that were aborted. They end when they are polled again,
 /// unless a handler blocks a thread.

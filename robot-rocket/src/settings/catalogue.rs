@@ -1,7 +1,10 @@
 //! Settings of a mounted catalogue.
 
-use std::path::{Path, PathBuf};
-use std::{fs, net::IpAddr};
+use std::{
+    fs,
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 use robot_core::{
     StoreFiles,

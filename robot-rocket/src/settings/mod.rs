@@ -15,9 +15,13 @@ mod value;
 
 use std::{num::NonZero, thread};
 
-use rocket::Config;
-use rocket::figment::providers::{Env, Format, Toml};
-use rocket::figment::{Figment, Profile};
+use rocket::{
+    Config,
+    figment::{
+        Figment, Profile,
+        providers::{Env, Format, Toml},
+    },
+};
 
 pub use catalogue::Settings;
 pub use connections::ConnectionLimits;

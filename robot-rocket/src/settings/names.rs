@@ -6,9 +6,11 @@
 use std::env;
 
 use robot_core::http::similar;
-use rocket::figment::providers::{Env, Format, Toml};
-use rocket::figment::value::{Dict, Value};
-use rocket::figment::{Profile, Provider};
+use rocket::figment::{
+    Profile, Provider,
+    providers::{Env, Format, Toml},
+    value::{Dict, Value},
+};
 
 use super::{reader::Reader, value::place};
 

@@ -2,9 +2,13 @@
 
 use std::{fmt::Display, num::NonZeroU32, path::PathBuf, str::FromStr, time::Duration};
 
-use rocket::figment::value::{Value, magic::RelativePathBuf};
-use rocket::figment::{Figment, Provider};
-use rocket::serde::Deserialize;
+use rocket::{
+    figment::{
+        Figment, Provider,
+        value::{Value, magic::RelativePathBuf},
+    },
+    serde::Deserialize,
+};
 
 use super::{SettingsError, error::unreadable, value};
 

@@ -1,16 +1,27 @@
 //! All settings of the server program, checked before it opens the store.
 
-use std::net::{IpAddr, SocketAddr};
-use std::{env, mem, num::NonZero};
+use std::{
+    env, mem,
+    net::{IpAddr, SocketAddr},
+    num::NonZero,
+};
 
 use robot_core::OpenOptions;
-use rocket::config::{Ident, LogLevel, Shutdown, TlsConfig};
-use rocket::figment::Figment;
-use rocket::figment::value::{Dict, Value, magic::RelativePathBuf};
-use rocket::{Config, data::Limits};
+use rocket::{
+    Config,
+    config::{Ident, LogLevel, Shutdown, TlsConfig},
+    data::Limits,
+    figment::{
+        Figment,
+        value::{Dict, Value, magic::RelativePathBuf},
+    },
+};
 
-use super::reader::{NUMBER, Reader};
-use super::{ConnectionLimits, Settings, SettingsError, names, store};
+use super::{
+    ConnectionLimits, Settings, SettingsError, names,
+    reader::{NUMBER, Reader},
+    store,
+};
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
 ///

@@ -3,11 +3,15 @@
 use std::{num::NonZero, time::Duration};
 
 use robot_core::{DEFAULT_URL, OpenOptions};
-use rocket::Config;
-use rocket::figment::{Figment, providers::Env};
+use rocket::{
+    Config,
+    figment::{Figment, providers::Env},
+};
 
-use super::SettingsError;
-use super::reader::{NUMBER, Reader};
+use super::{
+    SettingsError,
+    reader::{NUMBER, Reader},
+};
 
 /// Reads the URL of the store, from the first of these that is set: the environment variable
 /// `ROCKET_DATABASE_URL`, the environment variable `DATABASE_URL`, and `database_url` in

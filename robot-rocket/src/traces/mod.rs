@@ -6,8 +6,11 @@
 
 mod request;
 
-use std::sync::{Arc, OnceLock};
-use std::{error::Error, time::Duration};
+use std::{
+    error::Error,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use hyper::{Request, Response, Uri};
@@ -16,14 +19,19 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use opentelemetry::{InstrumentationScope, KeyValue, trace::TracerProvider};
 use opentelemetry_http::{HttpClient, HttpError, hyper::HyperClient};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
-use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
-use opentelemetry_sdk::{Resource, resource::EnvResourceDetector};
+use opentelemetry_sdk::{
+    Resource,
+    resource::EnvResourceDetector,
+    trace::{SdkTracer, SdkTracerProvider},
+};
 use rocket::tokio::runtime::{Builder, Runtime};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use rustls_native_certs::{load_certs_from_paths, load_native_certs};
 
-use crate::otel::{exporter as variable, requested, value};
-use crate::rare_warning::RareWarning;
+use crate::{
+    otel::{exporter as variable, requested, value},
+    rare_warning::RareWarning,
+};
 
 pub(crate) use request::RequestTrace;
 

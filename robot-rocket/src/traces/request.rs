@@ -1,7 +1,9 @@
 //! The span of a request.
 
-use std::iter;
-use std::time::{Duration, SystemTime};
+use std::{
+    iter,
+    time::{Duration, SystemTime},
+};
 
 use hyper::HeaderMap;
 use opentelemetry::{
