@@ -84,10 +84,6 @@ pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
     headers
 }
 
-/// The maximum size of a piece of a whole body in bytes. Rocket's default, 4 KiB, needs more messages
-/// between its tasks.
-const WHOLE_PIECE: usize = 64 * 1024;
-
 /// Set by Rocket's `Shield`, which is attached to every application, and logs a warning for each response
 /// that has it already.
 const NO_SNIFF: &str = "x-content-type-options";
@@ -106,12 +102,7 @@ fn convert(response: hyper::Response<Content>) -> Response<'static> {
     }
     match content {
         Content::Whole(bytes) => {
-            // Rocket allocates a buffer of the maximum size. With one byte more than the body, it needs
-            // no second buffer to find the end.
-            let piece = WHOLE_PIECE.min(bytes.len() + 1);
             converted.sized_body(bytes.len(), Cursor::new(bytes));
-            // Setting a body resets this size.
-            converted.max_chunk_size(piece);
         }
         Content::Streamed(pieces, _) => {
             converted.streamed_body(StreamReader::new(pieces));

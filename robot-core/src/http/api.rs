@@ -1,9 +1,6 @@
 //! The entry point: a catalogue, its settings, and the requests to it.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-};
+use std::{fmt, sync::Arc};
 
 use ::http::{HeaderMap, header::HOST, request::Parts};
 
@@ -55,7 +52,6 @@ impl Api {
             service: Arc::new(Service {
                 catalogue,
                 settings,
-                descriptions: Mutex::default(),
             }),
         }
     }

@@ -1,11 +1,11 @@
 //! The settings of a service, and what all its requests share.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::{
     access::Access, behaviour::Behaviour, body_timer::BodyLimits, host::Hosts, origin::Origin,
 };
-use crate::{catalogue::Catalogue, model::Revision};
+use crate::catalogue::Catalogue;
 
 /// The settings of an [`Api`](super::Api). By default, it is at `/api/robots` and `/v1/robots`, for every host name and every
 /// client except pages of other origins.
@@ -67,9 +67,4 @@ pub enum Apis {
 pub(super) struct Service {
     pub(super) catalogue: Arc<dyn Catalogue>,
     pub(super) settings: ApiSettings,
-    /// The descriptions of the API for clients that may not read, and for others.
-    pub(super) descriptions: Mutex<[Option<Description>; 2]>,
 }
-
-/// The description of the API for a revision of the definition.
-type Description = (Revision, Vec<u8>);

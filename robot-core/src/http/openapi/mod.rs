@@ -10,7 +10,7 @@ mod operations;
 mod responses;
 mod schemas;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use ::http::{
     HeaderValue,
@@ -34,30 +34,21 @@ const DOCUMENT: &str = include_str!("document.json");
 /// `GET /openapi.json`. Clients that may not read get that of the built-in definition.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let settings = &call.service.settings;
     let may_read = call.client.check(Permission::Read).is_ok();
     let definition = if may_read {
         Arc::clone(&call.definition)
     } else {
         Arc::clone(Definition::built_in())
     };
-    let revision = definition.revision();
-    let described = &call.service.descriptions;
-    let mut described = described.lock().unwrap_or_else(PoisonError::into_inner);
-    let described = &mut described[usize::from(may_read)];
-    let bytes = match described {
-        Some((of, bytes)) if *of == revision => bytes.clone(),
-        _ => {
-            let bytes = render::json(&describe(call.routes, &definition, settings));
-            *described = Some((revision, bytes.clone()));
-            bytes
-        }
-    };
-    let mut response = response::ok(bytes);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::JSON));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    Ok(Pending::ready(Ok(response)))
+    let (service, routes) = (Arc::clone(call.service), call.routes);
+    Ok(Pending::blocking(move || {
+        let document = describe(routes, &definition, &service.settings);
+        let mut response = response::ok(render::json(&document));
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::JSON));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Ok(response)
+    }))
 }
 
 /// The document, in the order in which it is served.
