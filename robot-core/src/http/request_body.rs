@@ -52,16 +52,17 @@ pub(super) fn whole(
     headers: &HeaderMap,
     body: impl Iterator<Item = Piece>,
 ) -> Result<Vec<u8>, BodyError> {
-    if content_length(headers) > Some(BODY_LIMIT) {
+    let length = content_length(headers);
+    if length > Some(BODY_LIMIT) {
         return Err(BodyError::TooLarge);
     }
     let mut whole = Vec::new();
     for piece in body {
-        let piece = piece?;
-        if piece.is_empty() {
-            return Ok(whole);
+        match piece?.as_slice() {
+            [] if length <= Some(whole.len()) => return Ok(whole),
+            [] => break,
+            bytes => whole.extend_from_slice(bytes),
         }
-        whole.extend(piece);
         if whole.len() > BODY_LIMIT {
             return Err(BodyError::TooLarge);
         }

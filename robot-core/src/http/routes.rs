@@ -123,3 +123,41 @@ pub(super) fn paths(settings: &ApiSettings, behaviour: Behaviour) -> String {
         .map(|route| format!("{base}{}", route.path));
     paths.collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{http::Api, memory::MemoryCatalogue};
+
+    #[test]
+    fn route_only_at_v1_takes_one_row() {
+        static OWN: &[Route] = routes! { "/changes" v1 [read(robots::list, &LIST)]; };
+        let served = OWN.iter().filter(|route| route.is_of(Apis::Both));
+        let paths: Vec<_> = served.map(|route| route.path).collect();
+        assert_eq!(paths, ["/v1/changes", "/openapi.json"]);
+    }
+
+    #[test]
+    fn requests_that_read_the_whole_catalogue_are_costly() {
+        let api = Api::new(Arc::new(MemoryCatalogue::new()));
+        for (method, target, is_costly) in [
+            ("GET", "/v1/robots", false),
+            ("GET", "/v1/robots?limit=1&c%6funt=true", true),
+            ("GET", "/api/robots?count=false", false),
+            ("HEAD", "/api/robots/search/x?count=true", true),
+            ("OPTIONS", "/api/robots/summary", false),
+            ("GET", "/api/robots/summary", true),
+            ("POST", "/v1/robots?count=true", false),
+            ("DELETE", "/v1/robots", true),
+            ("DELETE", "/api/robots", false),
+            ("DELETE", "/v1/robots/1", false),
+        ] {
+            let request = ::http::Request::builder().method(method).uri(target);
+            let (head, ()) = request.body(()).unwrap().into_parts();
+            let exchange = api.receive(head);
+            assert_eq!(exchange.is_costly(), is_costly, "{method} {target}");
+        }
+    }
+}
