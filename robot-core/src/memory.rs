@@ -43,9 +43,17 @@ struct Robots {
     by_value: HashMap<(CompactString, String), RobotId>,
     /// The number of the greatest id that was ever assigned or restored.
     last_id: i64,
+    /// The number of changes.
+    revision: i64,
 }
 
 impl Robots {
+    /// The revision of the next change.
+    fn next_revision(&self) -> Result<Revision> {
+        let next = self.revision.checked_add(1).and_then(Revision::new);
+        next.ok_or_else(|| Error::store("all revisions are assigned"))
+    }
+
     /// The unique fields whose values other robots have.
     fn taken(&self, robot: &Robot) -> Vec<Field> {
         let is_taken = |field: &&Field| {
@@ -60,7 +68,7 @@ impl Robots {
         self.definition.unique().filter(is_taken).cloned().collect()
     }
 
-    /// Adds a robot, unless its id or another unique value is taken.
+    /// Adds a robot with its revision, unless its id or another unique value is taken.
     fn add(&mut self, robot: Robot) -> Result<(), Violations> {
         if self.by_id.contains_key(&robot.id()) {
             return Err(Violation::ID_TAKEN.into());
@@ -69,6 +77,7 @@ impl Robots {
         if !taken.is_empty() {
             return Err(Violations::taken(&taken));
         }
+        self.revision = robot.revision().get();
         self.put(Arc::new(robot));
         Ok(())
     }
@@ -104,9 +113,11 @@ impl Robots {
             .checked_add(1)
             .and_then(RobotId::new)
             .ok_or_else(|| Error::store("all ids are assigned"))?;
-        self.add(draft.with_id(id))?;
+        let revision = self.next_revision()?;
+        self.add(draft.with_id(id).with_revision(revision))?;
         self.last_id = id.get();
-        Ok(Receipt::added(id))
+        let revision = Some(revision);
+        Ok(Receipt { id, revision })
     }
 
     fn remove(&mut self, id: RobotId) {
@@ -128,19 +139,21 @@ impl Robots {
             Change::Insert(draft) => self.insert(draft),
             Change::Update(id, revision, changes) => {
                 let robot = self.expected(id, revision)?;
-                let revision = robot.revision().next();
+                let revision = self.next_revision()?;
                 let changed = changes.apply_to(robot, revision);
                 let taken = self.taken(&changed);
                 if !taken.is_empty() {
                     return Err(Violations::taken(&taken).into());
                 }
                 self.remove(id);
+                self.revision = revision.get();
                 self.put(Arc::new(changed));
                 let revision = Some(revision);
                 Ok(Receipt { id, revision })
             }
             Change::Delete(id, revision) => {
                 self.expected(id, revision)?;
+                self.revision = self.next_revision()?.get();
                 self.remove(id);
                 let revision = None;
                 Ok(Receipt { id, revision })
@@ -192,14 +205,16 @@ fn values(
 impl Robots {
     /// Takes a new definition, unless robots exclude it.
     fn define(&mut self, redefinition: &Redefinition) -> Result<()> {
-        let robots = self.by_id.values().map(|robot| &**robot);
+        let mut robots: Vec<_> = self.by_id.values().map(|robot| &**robot).collect();
+        robots.sort_unstable_by_key(|robot| robot.id());
         let (definition, rewritten) = redefinition.apply(&self.definition, robots)?;
         self.definition = Arc::new(definition);
-        self.by_id.extend(
-            rewritten
-                .into_iter()
-                .map(|robot| (robot.id(), Arc::new(robot))),
-        );
+        for robot in rewritten {
+            let revision = self.next_revision()?;
+            self.revision = revision.get();
+            let robot = robot.with_revision(revision);
+            self.by_id.insert(robot.id(), Arc::new(robot));
+        }
         self.by_value.clear();
         let robots: Vec<_> = self.by_id.values().cloned().collect();
         for robot in robots {
@@ -261,7 +276,7 @@ impl Catalogue for MemoryCatalogue {
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         let mut robots = self.write();
-        let last_id = robots.last_id;
+        let (last_id, revision) = (robots.last_id, robots.revision);
         let (mut receipts, mut before) = (Vec::new(), Vec::new());
         for change in changes {
             let robot = change.id().and_then(|id| robots.by_id.get(&id).cloned());
@@ -274,7 +289,7 @@ impl Catalogue for MemoryCatalogue {
                     for (id, robot) in before.into_iter().rev() {
                         robots.undo(id, robot);
                     }
-                    robots.last_id = last_id;
+                    (robots.last_id, robots.revision) = (last_id, revision);
                     return Err(error);
                 }
             }
@@ -284,8 +299,11 @@ impl Catalogue for MemoryCatalogue {
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         let mut robots = self.write();
+        let revision = robots.revision;
         for (index, robot) in restoration.robots().iter().enumerate() {
-            if let Err(violations) = robots.add(robot.clone()) {
+            let next = robots.next_revision()?;
+            if let Err(violations) = robots.add(robot.clone().with_revision(next)) {
+                robots.revision = revision;
                 for added in &restoration.robots()[..index] {
                     robots.remove(added.id());
                 }

@@ -1,4 +1,4 @@
-//! The file: a JSON object with the definition, the last id and the robots.
+//! The file: a JSON object with the definition, the last id, the last revision and the robots.
 
 use std::{
     error::Error as StdError,
@@ -30,6 +30,7 @@ struct Written<'a> {
     definition: String,
     definition_revision: Revision,
     last_id: i64,
+    revision: i64,
     robots: Vec<&'a Robot>,
 }
 
@@ -39,6 +40,7 @@ struct Read {
     definition: String,
     definition_revision: i64,
     last_id: i64,
+    revision: i64,
     robots: Vec<StoredRobot>,
 }
 
@@ -107,6 +109,7 @@ impl<'a> Written<'a> {
             definition: definition.to_string(),
             definition_revision: definition.revision(),
             last_id: state.last_id().map_or(0, RobotId::get),
+            revision: state.revision(),
             robots: state.robots().collect(),
         }
     }
@@ -127,6 +130,7 @@ fn read(json: &str) -> Result<State, Box<dyn StdError + Send + Sync>> {
         definition,
         robots,
         RobotId::new(content.last_id),
+        content.revision,
     ))
 }
 

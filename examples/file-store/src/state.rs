@@ -14,6 +14,8 @@ pub(crate) struct State {
     robots: BTreeMap<RobotId, Arc<Robot>>,
     /// The greatest id that was ever assigned or restored.
     last_id: Option<RobotId>,
+    /// The number of the last change.
+    revision: i64,
 }
 
 impl State {
@@ -21,13 +23,27 @@ impl State {
         definition: Definition,
         robots: impl IntoIterator<Item = Robot>,
         last_id: Option<RobotId>,
+        revision: i64,
     ) -> Self {
         let robots = robots.into_iter();
         Self {
             definition: Arc::new(definition),
             robots: robots.map(|robot| (robot.id(), Arc::new(robot))).collect(),
             last_id,
+            revision,
         }
+    }
+
+    pub(crate) fn revision(&self) -> i64 {
+        self.revision
+    }
+
+    /// The revision of the next change.
+    fn next_revision(&mut self) -> Result<Revision> {
+        let next = self.revision.checked_add(1).and_then(Revision::new);
+        let next = next.ok_or_else(|| Error::store("all revisions are assigned"))?;
+        self.revision = next.get();
+        Ok(next)
     }
 
     pub(crate) fn definition(&self) -> Arc<Definition> {
@@ -59,11 +75,13 @@ impl State {
             }
             Change::Update(id, expected, changes) => {
                 let before = self.expected(id, expected)?;
-                self.put(changes.apply_to(before, before.revision().next()))
+                let changed = changes.apply_to(before, before.revision());
+                self.put(changed)
             }
             Change::Delete(id, expected) => {
                 self.expected(id, expected)?;
                 self.robots.remove(&id);
+                self.next_revision()?;
                 let revision = None;
                 Ok(Receipt { id, revision })
             }
@@ -79,11 +97,13 @@ impl State {
         }
     }
 
-    /// Stores a robot, unless another one has one of its unique values.
+    /// Stores a robot with the next revision, unless another one has one of its unique values.
     fn put(&mut self, robot: Robot) -> Result<Receipt> {
         self.check_unique(&robot)?;
-        let (id, revision) = (robot.id(), Some(robot.revision()));
+        let (id, revision) = (robot.id(), self.next_revision()?);
+        let robot = robot.with_revision(revision);
         self.robots.insert(id, Arc::new(robot));
+        let revision = Some(revision);
         Ok(Receipt { id, revision })
     }
 
@@ -106,12 +126,14 @@ impl State {
             if self.robots.contains_key(&robot.id()) {
                 return Err(Restoration::conflict(robot, Violation::ID_TAKEN));
             }
-            if let Err(violations) = self.check_unique(robot) {
-                let first = violations.iter().next().cloned();
-                let first = first.unwrap_or(Violation::NAME_TAKEN);
-                return Err(Restoration::conflict(robot, first));
+            match self.put(robot.clone()) {
+                Err(Error::Rejected(violations)) => {
+                    let first = violations.iter().next().cloned();
+                    let first = first.unwrap_or(Violation::NAME_TAKEN);
+                    return Err(Restoration::conflict(robot, first));
+                }
+                stored => _ = stored?,
             }
-            self.robots.insert(robot.id(), Arc::new(robot.clone()));
         }
         self.last_id = self.last_id.max(restoration.last_id());
         Ok(())
@@ -120,6 +142,8 @@ impl State {
     pub(crate) fn define(&mut self, redefinition: &Redefinition) -> Result<Arc<Definition>> {
         let (definition, rewritten) = redefinition.apply(&self.definition, self.robots())?;
         for robot in rewritten {
+            let revision = self.next_revision()?;
+            let robot = robot.with_revision(revision);
             self.robots.insert(robot.id(), Arc::new(robot));
         }
         self.definition = Arc::new(definition);

@@ -41,12 +41,6 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// The receipt of a new robot.
-    pub(crate) const fn added(id: RobotId) -> Self {
-        let revision = Some(Revision::FIRST);
-        Self { id, revision }
-    }
-
     /// The robot that a draft has added.
     pub(crate) fn new_robot(self, draft: ValidDraft) -> Robot {
         let robot = draft.with_id(self.id);

@@ -53,8 +53,9 @@ impl Redefinition {
         }
     }
 
-    /// The definition that a store keeps after `present`, and the robots that the change rewrites: for stores that have all
-    /// robots in memory.
+    /// The definition that a store keeps after `present`, and the changed robots in the order of the changes: for stores
+    /// that have all robots in memory, and pass them in the order of their ids. A robot may be changed twice. The store
+    /// gives each the revision of its change.
     ///
     /// # Errors
     /// [`Error::DefinitionStale`]; [`Error::DefinitionConflict`] if robots exclude the definition.
@@ -75,8 +76,8 @@ impl Redefinition {
                 _ => 1,
             };
             let mut holders: HashMap<_, Vec<_>> = HashMap::new();
-            for (before, after) in &robots {
-                let after = after.as_ref().unwrap_or(before);
+            for (before, (converted, removed)) in &robots {
+                let after = removed.as_ref().or(converted.as_ref()).unwrap_or(before);
                 let robot = if least == 1 { before } else { after };
                 let value = robot.value(field.name()).map(|value| value.to_string());
                 let excludes = |value: &String| match conflict {
@@ -100,8 +101,10 @@ impl Redefinition {
         }
         let definition = self.definition.clone();
         let definition = definition.with_revision(present.revision().next());
-        let rewritten = robots.into_iter().filter_map(|(_, rewritten)| rewritten);
-        Ok((definition, rewritten.collect()))
+        let (converted, removed): (Vec<_>, Vec<_>) =
+            robots.into_iter().map(|(_, changed)| changed).unzip();
+        let changed = converted.into_iter().chain(removed).flatten();
+        Ok((definition, changed.collect()))
     }
 
     /// The fields of the definition that get another kind, to which the values of robots are converted.
@@ -170,27 +173,30 @@ impl Redefinition {
     }
 }
 
-/// A robot with values of the kinds of the converted fields, and without those of the dropped ones, if that changes it.
-fn rewritten(robot: &Robot, converted: &[&Field], dropped: &[&Field]) -> Option<Robot> {
+/// A robot with values of the kinds of the converted fields, and without those of the dropped ones, as far as that changes
+/// it: in two changes, but own values are dropped with the conversion, as databases do it.
+fn rewritten(
+    robot: &Robot,
+    converted: &[&Field],
+    dropped: &[&Field],
+) -> (Option<Robot>, Option<Robot>) {
     let conversion = Redefinition::conversion(converted, robot);
     let is_converted = !conversion.is_empty();
-    let next = |robot: &Robot| robot.revision().next();
-    let changed = is_converted.then(|| conversion.apply_to(robot, next(robot)));
-    let before = changed.as_ref().unwrap_or(robot);
     let has_value = |field: &&&Field| robot.value(field.name()).is_some();
-    let removed: Vec<_> = dropped.iter().filter(has_value).copied().cloned().collect();
-    if removed.is_empty() {
-        return changed;
-    }
-    // Databases drop the own values with the conversion.
-    let is_one_change = is_converted && removed.iter().all(Field::is_own);
-    let revision = if is_one_change {
-        before.revision()
-    } else {
-        next(before)
+    let removed = dropped.iter().filter(has_value).copied().cloned();
+    let (own, built_in): (Vec<_>, Vec<_>) = removed.partition(Field::is_own);
+    let without = |robot: &Robot, removed: Vec<Field>| {
+        let removal = ValidChanges::unchecked(Draft::default(), removed);
+        removal.apply_to(robot, robot.revision())
     };
-    let removal = ValidChanges::unchecked(Draft::default(), removed);
-    Some(removal.apply_to(before, revision))
+    if !is_converted {
+        let removed = [own, built_in].concat();
+        let removed = (!removed.is_empty()).then(|| without(robot, removed));
+        return (None, removed);
+    }
+    let converted = without(&conversion.apply_to(robot, robot.revision()), own);
+    let removed = (!built_in.is_empty()).then(|| without(&converted, built_in));
+    (Some(converted), removed)
 }
 
 /// Whether a field has another kind in the present definition.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{Error, Result};
-use crate::model::{Revision, Robot, RobotId, Violation};
+use crate::model::{Robot, RobotId, Violation};
 
 /// Robots to be stored under their existing ids, for copies and backups.
 ///
@@ -30,14 +30,13 @@ pub struct Restoration {
 }
 
 impl Restoration {
-    /// Restores these robots. New robots get ids greater than theirs and than `last_id`. Pass the
+    /// Restores these robots. Each gets the next revision of the catalogue, in the order of the ids. New robots get ids greater than theirs and than `last_id`. Pass the
     /// [`last_id`](crate::Catalogue::last_id) of the source, so that ids of deleted robots are not
     /// assigned again.
     ///
     /// # Errors
     /// [`Error::NotRestored`] with [`Violation::ID_TOO_GREAT`] if an id is greater than
-    /// [`RobotId::GREATEST_RESTORED`], or with [`Violation::REVISION_TOO_GREAT`] if a revision is greater than
-    /// [`Revision::GREATEST_RESTORED`].
+    /// [`RobotId::GREATEST_RESTORED`].
     pub fn new(robots: impl IntoIterator<Item = Robot>, last_id: Option<RobotId>) -> Result<Self> {
         let mut robots: Vec<Robot> = robots.into_iter().collect();
         // In one order, so that every store reports the same robot, concurrent restorations do
@@ -47,10 +46,6 @@ impl Restoration {
         if let Some(id) = last_id.filter(|id| *id > RobotId::GREATEST_RESTORED) {
             let violation = Violation::ID_TOO_GREAT;
             return Err(Error::NotRestored { id, violation });
-        }
-        let is_exhausted = |robot: &&Robot| robot.revision() > Revision::GREATEST_RESTORED;
-        if let Some(robot) = robots.iter().find(is_exhausted) {
-            return Err(Self::conflict(robot, Violation::REVISION_TOO_GREAT));
         }
         Ok(Self {
             robots: robots.into(),

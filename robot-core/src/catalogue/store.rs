@@ -42,10 +42,10 @@ use crate::{
 ///   (by a unique index or a lock): of several equal inserts exactly one succeeds, and the others
 ///   fail with [`Rule::Taken`](crate::Rule::Taken) for each such field. A store reports that
 ///   violation only if it has verified it, and never infers it from another failure.
-/// * **Revisions.** A new robot has the revision 1, and each update increases it by one, whether or
-///   not a value differs. A restored robot keeps the revision that it has. Conditional
-///   changes compare the revision in the same step that changes the robot: of several equal changes
-///   at most one succeeds.
+/// * **Revisions.** Each change of a robot gets the next revision of the catalogue, whether or not a value differs: that
+///   of an added, changed or restored robot, and a deletion, too. A caller that has seen a revision never finds a change
+///   with a lower one later. Conditional changes compare the revision in the same step that changes the robot: of
+///   several equal changes at most one succeeds.
 /// * **Ids are never reused.** Each insert assigns an id that no robot has had before, deleted
 ///   robots included, and that is greater than every restored id. Ids need not be consecutive.
 /// * **Byte order.** Names are stored, compared, ordered and searched by their UTF-8 bytes:

@@ -4,8 +4,20 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::{execute::Execute, fragment::Fragment, index::Index};
-use crate::model::{Definition, Field, Robot, ValidDraft};
+use super::{execute::Execute, fragment::Fragment, index::Index, schema::receipt};
+use crate::{
+    catalogue::{Receipt, Room},
+    model::{Definition, Field, Robot, ValidDraft},
+};
+
+/// The receipts of the ids and revisions that a statement returns.
+pub(super) async fn returned<C: Execute>(
+    connection: &mut C,
+    statement: Fragment<'_>,
+) -> QueryResult<Vec<Receipt>> {
+    let room = &mut Room::of_robots(usize::MAX);
+    connection.pairs(statement, room, receipt).await
+}
 
 /// The statements that differ between backends.
 pub(super) trait Dialect: Execute {
@@ -18,15 +30,17 @@ pub(super) trait Dialect: Execute {
     /// any, they are NULL.
     fn merge(removed: &[&str]) -> (String, &'static str);
 
-    /// The SQL of the revision after a change.
-    const NEXT_REVISION: &str = "revision + 1";
+    /// The assignments by which the program changes a robot. On database servers, a trigger replaces the revision.
+    const CHANGE: &str = "revision = 0";
 
-    /// Executes a change of one robot, and returns its new revision, if there is such a robot.
-    fn update_returning(
+    /// Executes a change of robots with these ids, and returns the receipts of those that it has changed.
+    fn update(
         &mut self,
         update: Fragment<'_>,
-    ) -> impl Future<Output = QueryResult<Option<i64>>> + Send {
-        async { Ok(self.numbers(update.sql(" RETURNING revision")).await?.pop()) }
+        _: &[i64],
+    ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send {
+        let update = update.sql(" RETURNING id, CAST(revision AS TEXT)");
+        async { returned(self, update).await }
     }
 
     /// The SQL before and after values of which it makes a JSON array, as a text.
@@ -79,12 +93,12 @@ pub(super) trait Dialect: Execute {
 
     fn drop_index(name: &str) -> String;
 
-    /// Inserts robots, on database servers by one statement, and returns their ids.
+    /// Inserts robots by one statement.
     fn insert(
         &mut self,
         definition: &Definition,
         drafts: &[&ValidDraft],
-    ) -> impl Future<Output = QueryResult<Vec<i64>>> + Send;
+    ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send;
 
     /// The function that returns the number of characters of a text.
     const LENGTH: &str = "length";

@@ -182,7 +182,7 @@ pub(super) async fn convert<C: Dialect>(
                 }
             }
             if !changes.is_empty() {
-                converted.push((robot, changes.apply_to(robot, robot.revision().next())));
+                converted.push((robot, changes.apply_to(robot, robot.revision())));
             }
         }
         if let Some(definition) = definition.filter(|_| !is_excluded && !converted.is_empty()) {
@@ -217,20 +217,14 @@ pub(super) async fn drop_values<C: Dialect>(
             names.partition(|name| Field::built_in(name).is_some());
         let columns: Vec<_> = columns
             .iter()
-            .map(|name| format!(", {name} = NULL"))
+            .map(|name| format!("{name} = NULL, "))
             .collect();
         let columns = columns.concat();
-        let texts = if own.is_empty() {
-            ""
-        } else {
-            ", search_text = NULL, own_text = NULL"
-        };
         let (before, after) = C::merge(&own);
         let nulls = own.iter().map(|name| format!("\"{name}\":null"));
         let patch = format!("{{{}}}", nulls.collect::<Vec<_>>().join(","));
-        let update = Fragment::new(format!(
-            "UPDATE robots SET revision = revision + 1{columns}{texts}, own = {before}"
-        ));
+        // Triggers do the rest.
+        let update = Fragment::new(format!("UPDATE robots SET {columns}own = {before}"));
         let update = update.text(patch).sql(format!("{after} WHERE "));
         let update = update.then(condition.and(have_values));
         connection.change(update.uncached()).await?;

@@ -24,7 +24,7 @@ diesel::table! {
         #[sql_name = "type"]
         robot_type -> Nullable<Text>,
         year -> Nullable<BigInt>,
-        /// 1 for a new robot, and greater by one after each change.
+        /// The number of the last change of the robot, among all changes of the catalogue.
         revision -> BigInt,
         /// The folded name; NULL if the row is not in the search index yet.
         search_text -> Nullable<Text>,
@@ -36,7 +36,7 @@ diesel::table! {
 }
 
 /// All columns.
-pub(super) const COLUMNS: [&str; 8] = [
+pub(super) const COLUMNS: [&str; 12] = [
     "id",
     "name",
     "type",
@@ -45,6 +45,10 @@ pub(super) const COLUMNS: [&str; 8] = [
     "search_text",
     "own_text",
     "own",
+    "added",
+    "created_at",
+    "updated_at",
+    "updated_by",
 ];
 
 /// The columns of a [`Row`].
@@ -230,10 +234,11 @@ pub(super) fn count(by: &[Field], (count, values): (i64, String)) -> QueryResult
     })
 }
 
-/// The receipt of a new robot with the id that a database assigned.
-pub(super) fn assigned(number: i64) -> Result<Receipt, Error> {
-    let id = RobotId::new(number).map(Receipt::added);
-    id.ok_or_else(|| Error::store("the database assigned an id below 1"))
+/// The receipt of a row: the id and the revision of a robot.
+pub(super) fn receipt((id, revision): (i64, String)) -> QueryResult<Receipt> {
+    let id = stored_id(id)?;
+    let revision = revision.parse().ok();
+    Ok(Receipt { id, revision })
 }
 
 fn stored_id(number: i64) -> QueryResult<RobotId> {

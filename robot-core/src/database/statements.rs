@@ -10,7 +10,7 @@ use super::{
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
-    schema::{COLUMNS, NAMED, ROBOT, assign, assigned, count, named},
+    schema::{COLUMNS, NAMED, ROBOT, assign, count, named},
 };
 use crate::{
     catalogue::{Change, Count, Error, Filter, PageRequest, Receipt, Result, Room},
@@ -226,19 +226,20 @@ pub(super) async fn end_of_step<C: Execute>(
 /// The condition that the search index does not have a robot.
 pub(super) const UNINDEXED: &str = "robots.search_text IS NULL";
 
-/// Changes the robots that meet a condition, and returns how many there are.
+/// Changes the robots with these ids that meet a condition.
 pub(super) async fn update<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
     changes: &ValidChanges,
+    ids: &[i64],
     condition: Fragment<'_>,
-) -> QueryResult<usize> {
+) -> QueryResult<Vec<Receipt>> {
     let update = update_of::<C>(definition, changes, condition);
-    let rows = connection.change(update).await?;
-    if rows == 0 {
+    let receipts = connection.update(update, ids).await?;
+    if receipts.is_empty() {
         check_current(connection, definition).await?;
     }
-    Ok(rows)
+    Ok(receipts)
 }
 
 /// The statement that changes the robots that meet a condition.
@@ -247,7 +248,7 @@ fn update_of<'a, C: Dialect>(
     changes: &'a ValidChanges,
     condition: Fragment<'a>,
 ) -> Fragment<'a> {
-    let update = Fragment::new(format!("UPDATE robots SET revision = {}", C::NEXT_REVISION));
+    let update = Fragment::new(format!("UPDATE robots SET {}", C::CHANGE));
     let update = assign(update, definition, changes);
     let update = match changes.own(definition) {
         OwnChange::None => update,
@@ -313,26 +314,24 @@ pub(super) async fn apply<C: Dialect>(
     definition: &Definition,
     change: &Change,
 ) -> QueryResult<Result<Receipt>> {
-    let (id, revision) = match change {
+    let (id, mut receipts) = match change {
         Change::Insert(draft) => {
-            let id = connection.insert(definition, &[draft]).await?.pop();
-            return Ok(assigned(id.unwrap_or(0)));
+            let receipt = connection.insert(definition, &[draft]).await?.pop();
+            return Ok(receipt.ok_or_else(|| Error::unknown("no receipt")));
         }
         Change::Update(id, expected, changes) => {
-            let update = update_of::<C>(definition, changes, is_robot(*id, *expected));
-            let revision = connection.update_returning(update).await?;
-            if revision.is_none() {
-                check_current(connection, definition).await?;
-            }
-            (*id, revision.map(Revision::new))
+            let (ids, condition) = ([id.get()], is_robot(*id, *expected));
+            let updated = update(connection, definition, changes, &ids, condition);
+            (*id, updated.await?)
         }
         Change::Delete(id, expected) => {
             let deleted = delete(connection, is_robot(*id, *expected)).await?;
-            (*id, (deleted > 0).then_some(None))
+            let (id, revision) = (*id, None);
+            (id, vec![Receipt { id, revision }; deleted])
         }
     };
-    if let Some(revision) = revision {
-        return Ok(Ok(Receipt { id, revision }));
+    if let Some(receipt) = receipts.pop() {
+        return Ok(Ok(receipt));
     }
     // The statement has decided. This look only finds out why it changed nothing.
     let is_stale = change.expected().is_some() && exists(connection, id).await?;

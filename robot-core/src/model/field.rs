@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt, ptr, sync::Arc};
 
-use super::{format::Format, kind::Kind, revision::Revision, value::Value};
+use super::{format::Format, kind::Kind, value::Value};
 
 /// The maximum length of a name, in characters (Unicode scalar values).
 ///
@@ -54,10 +54,10 @@ static REVISION: Properties = Properties::new(
     Member::Revision,
     Kind::Integer {
         minimum: 1,
-        maximum: Revision::GREATEST_RESTORED.get(),
+        maximum: i64::MAX,
     },
     ["revision", "Revision", "1"],
-    "Greater by one after each change.",
+    "The number of the last change of the robot, among all changes of the catalogue.",
 );
 
 impl Field {

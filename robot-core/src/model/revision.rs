@@ -4,7 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::Serialize;
 
-/// The number of a state of a robot: 1 when it is added, and greater by one after each change.
+/// The number of a change of a robot, among all changes of the catalogue in their order. A robot has that of its last
+/// change. Definitions are numbered by themselves.
 ///
 /// A caller that has read a robot changes it only if it still has the same revision, by
 /// [`CatalogueExt::patch_if`](crate::CatalogueExt::patch_if). So the changes of other callers are not lost.
@@ -22,12 +23,7 @@ use serde::Serialize;
 pub struct Revision(i64);
 
 impl Revision {
-    /// The greatest revision that a robot can be restored with (see
-    /// [`Restoration`](crate::Restoration)): 9223090561878065151. So the number of its changes is never
-    /// exhausted.
-    pub const GREATEST_RESTORED: Self = Self(i64::MAX - (1 << 48));
-
-    /// The revision of a new robot: 1.
+    /// The first revision: 1.
     pub const FIRST: Self = Self(1);
 
     /// The revision with this number; `None` if it is not positive.

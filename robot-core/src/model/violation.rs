@@ -46,13 +46,6 @@ impl Violation {
         Rule::Other,
         "The robot id must be at most 9223090561878065151",
     );
-    /// The revision is greater than [`Revision::GREATEST_RESTORED`](crate::Revision::GREATEST_RESTORED), so the
-    /// robot cannot be restored.
-    pub const REVISION_TOO_GREAT: Self = Self::fixed(
-        "revision",
-        Rule::Other,
-        "The robot revision must be at most 9223090561878065151",
-    );
     /// Another robot has the name.
     pub const NAME_TAKEN: Self = Self::fixed("name", Rule::Taken, "The robot name must be unique");
 

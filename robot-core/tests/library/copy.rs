@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, Error, MemoryCatalogue, Redefinition, Restoration,
-    Revision, Robot, RobotId, ValidDraft, Violation,
+    Robot, RobotId, ValidDraft, Violation,
     transfer::{CopyError, CopyProgress, CopyStage, copy, digest},
 };
 
@@ -122,19 +122,6 @@ fn target_filled_by_another_program_is_an_error() {
     match outcome {
         Err(CopyError::Target(Error::NotRestored { violation, .. })) => {
             assert_eq!(violation, Violation::NAME_TAKEN);
-        }
-        other => panic!("{other:?}"),
-    }
-}
-
-#[test]
-fn revisions_above_the_maximum_are_not_restored() {
-    let greatest = Revision::GREATEST_RESTORED;
-    let restored = |revision| Restoration::new([robot(1, "a").with_revision(revision)], None);
-    assert!(restored(greatest).is_ok());
-    match restored(greatest.next()) {
-        Err(Error::NotRestored { id, violation }) => {
-            assert_eq!((id.get(), violation), (1, Violation::REVISION_TOO_GREAT));
         }
         other => panic!("{other:?}"),
     }

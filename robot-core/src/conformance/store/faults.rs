@@ -9,7 +9,7 @@ use super::{faulty_store::Fault, ok, restore, valid};
 use crate::{
     catalogue::{
         Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Receipt,
-        Redefinition, Restoration, Result,
+        Redefinition, Result,
     },
     memory::MemoryCatalogue,
     model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation},
@@ -48,7 +48,12 @@ fn reuse_id(store: &MemoryCatalogue, change: Change) -> Result<Receipt> {
     if store.find(draft.name())?.is_some() {
         return Err(Violation::NAME_TAKEN.into());
     }
-    restore(store, &[draft.with_id(id)], None).map(|()| Receipt::added(id))
+    restore(store, &[draft.with_id(id)], None).map(|()| added(id))
+}
+
+fn added(id: RobotId) -> Receipt {
+    let revision = Some(Revision::FIRST);
+    Receipt { id, revision }
 }
 
 /// The change without the revision that it expects.
@@ -112,7 +117,7 @@ pub(super) const ALL: &[Seeded] = seeded! {
                 let other = name.and_then(|name| ok(store.find(&name)));
                 let id = id.or(other.map(|robot| robot.id()));
                 let id = id.ok_or_else(|| Error::store("no robot"))?;
-                Ok(Receipt::added(id))
+                Ok(added(id))
             }
             result => result,
         }
@@ -122,7 +127,7 @@ pub(super) const ALL: &[Seeded] = seeded! {
         concurrent_renames_are_linearizable",
     // Changes of missing robots succeed.
     Change(|store, change| match store.apply(change) {
-        Err(Error::NotFound(id)) => Ok(Receipt::added(id)),
+        Err(Error::NotFound(id)) => Ok(added(id)),
         result => result,
     }) => "change_of_missing_robot_is_not_found deleted_robot_is_not_found \
         conditional_change_of_missing_robot_is_not_found concurrent_deletes_succeed_once",
@@ -140,16 +145,9 @@ pub(super) const ALL: &[Seeded] = seeded! {
         let changes = altered(&changes, |draft| draft.robot_type = other.map(Into::into));
         store.apply(Change::Update(id, None, changes))
     }) => "replace_sets_all_members patch_changes_only_given_members",
-    // Updates keep the revision.
-    Change(|store, change| {
-        let before = change.id().and_then(|id| ok(store.get(id)));
-        let receipt = store.apply(change)?;
-        if let (Some(before), Some(after)) = (before, store.get(receipt.id)?) {
-            store.delete(receipt.id)?;
-            restore(store, &[after.with_revision(before.revision())], None)?;
-        }
-        Ok(receipt)
-    }) => "every_change_increases_the_revision",
+    // Each change has the first revision.
+    Change(|store, change| store.apply(change).map(|receipt| added(receipt.id))) =>
+        "every_change_gets_the_next_revision",
     // Expected revisions are ignored.
     Change(|store, change| store.apply(unconditional(change))) => "stale_update_changes_nothing \
         stale_delete_changes_nothing stale_revision_takes_precedence_over_the_rules",
@@ -293,12 +291,11 @@ pub(super) const ALL: &[Seeded] = seeded! {
         store.apply_all(inserts.collect()).map(drop)
     }) => "every_valid_robot_can_be_restored new_ids_are_greater_than_restored_ids \
         restored_robots_can_be_changed_and_deleted restored_robots_are_kept_when_reopened",
-    // Restored revisions are ignored.
+    // Robots are restored in the reverse order.
     Restore(|store, restoration| {
-        let robots = restoration.robots().iter().cloned();
-        let robots = robots.map(|robot| robot.with_revision(Revision::FIRST));
-        store.restore(&Restoration::new(robots, restoration.last_id())?)
-    }) => "restored_robots_keep_their_revisions",
+        let mut robots = restoration.robots().iter().rev().cloned();
+        robots.try_for_each(|robot| restore(store, &[robot], restoration.last_id()))
+    }) => "restored_robots_get_the_next_revisions",
     // Opening adds a robot.
     Open(|store| {
         let added = copy(&ok(store.list()), ok(store.last_id()));

@@ -1,7 +1,7 @@
 //! Cases: revisions, and changes that expect one.
 
 use super::{
-    NOT_A_CHOICE, Run, add, assert_not_found, assert_rejected, draft, get, ok, restore, revision,
+    NOT_A_CHOICE, Run, add, assert_not_found, assert_rejected, draft, get, id, ok, restore, revision,
     robot, valid, year,
 };
 use crate::{
@@ -14,9 +14,9 @@ use crate::{
 const ROUNDS: i64 = 10;
 
 pub(super) const CASES: &[Case<Run>] = cases![
-    every_change_increases_the_revision,
+    every_change_gets_the_next_revision,
     rejected_changes_keep_the_revision,
-    restored_robots_keep_their_revisions,
+    restored_robots_get_the_next_revisions,
     stale_update_changes_nothing,
     stale_delete_changes_nothing,
     stale_revision_takes_precedence_over_the_rules,
@@ -57,18 +57,20 @@ fn assert_revision(catalogue: &dyn Catalogue, id: RobotId, expected: i64) {
     assert!(ok(catalogue.list()).contains(&robot));
 }
 
-fn every_change_increases_the_revision(catalogue: &dyn Catalogue) {
+fn every_change_gets_the_next_revision(catalogue: &dyn Catalogue) {
     let (robot, other) = (add(catalogue, "R2-D2"), add(catalogue, "C-3PO"));
     assert_eq!(robot.revision(), Revision::FIRST);
     assert_revision(catalogue, robot.id(), 1);
     ok(catalogue.replace(robot.id(), draft("HAL")));
-    assert_revision(catalogue, robot.id(), 2);
-    ok(catalogue.update(robot.id(), year(2001)));
     assert_revision(catalogue, robot.id(), 3);
-    // The values are the same.
-    ok(update_if(catalogue, robot.id(), revision(3), year(2001)));
+    ok(catalogue.update(robot.id(), year(2001)));
     assert_revision(catalogue, robot.id(), 4);
-    assert_revision(catalogue, other.id(), 1);
+    // The values are the same.
+    ok(update_if(catalogue, robot.id(), revision(4), year(2001)));
+    assert_revision(catalogue, robot.id(), 5);
+    assert_revision(catalogue, other.id(), 2);
+    ok(catalogue.delete(other.id()));
+    assert_eq!(add(catalogue, "C-3PO").revision().get(), 7);
 }
 
 fn rejected_changes_keep_the_revision(catalogue: &dyn Catalogue) {
@@ -80,23 +82,19 @@ fn rejected_changes_keep_the_revision(catalogue: &dyn Catalogue) {
     assert_rejected(rejected, &[Violation::NAME_TAKEN]);
     assert_stale(update_if(catalogue, id, revision(2), year(5)), id);
     assert_revision(catalogue, id, 1);
+    assert_eq!(add(catalogue, "HAL").revision().get(), 3);
 }
 
-fn restored_robots_keep_their_revisions(catalogue: &dyn Catalogue) {
-    let first = robot(7, "a").with_revision(revision(5));
-    let greatest = Revision::GREATEST_RESTORED;
-    let second = robot(8, "b").with_revision(greatest);
-    ok(restore(catalogue, &[first.clone(), second.clone()], None));
-    assert_eq!(ok(catalogue.list()), [first.clone(), second.clone()]);
-    ok(update_if(catalogue, first.id(), revision(5), year(5)));
-    assert_revision(catalogue, first.id(), 6);
-    ok(update_if(catalogue, second.id(), greatest, year(5)));
-    assert_revision(catalogue, second.id(), greatest.get() + 1);
-    assert_stale(
-        update_if(catalogue, second.id(), greatest, year(6)),
-        second.id(),
-    );
-    assert_eq!(add(catalogue, "c").revision(), Revision::FIRST);
+fn restored_robots_get_the_next_revisions(catalogue: &dyn Catalogue) {
+    let other = add(catalogue, "other");
+    let robots = [(8, "b"), (7, "a")].map(|(number, name)| robot(number, name));
+    ok(restore(catalogue, &robots, None));
+    assert_revision(catalogue, id(7), 2);
+    assert_revision(catalogue, id(8), 3);
+    assert!(restore(catalogue, &[robot(9, "c"), robot(10, "a")], None).is_err());
+    ok(update_if(catalogue, id(7), revision(2), year(5)));
+    assert_revision(catalogue, id(7), 4);
+    assert_revision(catalogue, other.id(), 1);
 }
 
 fn stale_update_changes_nothing(catalogue: &dyn Catalogue) {

@@ -7,7 +7,7 @@ use super::{
     operation::Operation,
 };
 use crate::{
-    catalogue::Preparation,
+    catalogue::{Preparation, Receipt},
     database::{
         dialect::Dialect,
         migrations::{self, Migrate, MigrationError},
@@ -56,18 +56,19 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
         timeout: Duration,
     ) -> impl Future<Output = QueryResult<()>> + Send;
 
-    /// Changes locked robots, and returns the number of those that it has changed.
+    /// Changes locked robots.
     fn update_all(
         &mut self,
         definition: &Definition,
         updates: &[(&Robot, &ValidChanges)],
-    ) -> impl Future<Output = QueryResult<usize>> + Send {
+    ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send {
         async move {
-            let mut rows = 0;
+            let mut receipts = Vec::with_capacity(updates.len());
             for (robot, changes) in updates {
-                rows += update(self, definition, changes, is_robot(robot.id(), None)).await?;
+                let (ids, is_robot) = ([robot.id().get()], is_robot(robot.id(), None));
+                receipts.extend(update(self, definition, changes, &ids, is_robot).await?);
             }
-            Ok(rows)
+            Ok(receipts)
         }
     }
 
@@ -77,6 +78,10 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// A query by which a session tries to lock out other processes that change tables, which returns `1` if it has,
     /// and the query that unlocks.
     const TABLE_LOCK: (&'static str, &'static str);
+
+    /// Lets other transactions that change robots wait until this one ends. It takes the locks of a statement that
+    /// changes robots, in the order of that.
+    const LOCK_CATALOGUE: &'static str;
 
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;

@@ -22,7 +22,7 @@ use crate::{
         conditions::{conditions, has_id_of},
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
-        schema::{NAMED, ROBOT, assigned},
+        schema::{NAMED, ROBOT},
         statements::{self, DIVISION, check_current, rejection, select},
     },
     model::{Definition, Field, Robot, RobotId, ValidDraft, Violation},
@@ -137,7 +137,7 @@ async fn execute<B: Backend>(
             Change::Insert(_) => 2,
         });
     }
-    connection.begin().await?;
+    connection.begin(B::LOCK_CATALOGUE).await?;
     let inner = &mut connection.inner;
     let applied = apply(
         inner,
@@ -302,17 +302,16 @@ async fn store<B: Backend>(
     part: &[Placed<'_>],
     robots: &HashMap<RobotId, Robot>,
 ) -> QueryResult<Vec<Result<Receipt>>> {
-    let ids: Vec<_> = part.iter().filter_map(|(_, change)| change.id()).collect();
-    let have_ids = has_id_of(&ids.iter().map(|id| id.get()).collect::<Vec<_>>());
-    match part {
+    let ids = part.iter().filter_map(|(_, change)| change.id());
+    let ids: Vec<_> = ids.map(RobotId::get).collect();
+    let receipts = match part {
         [(_, change)] => {
             let result = statements::apply(connection, definition, change).await?;
             return Ok(vec![result]);
         }
         [(_, Change::Insert(_)), ..] => {
             let drafts: Vec<_> = part.iter().filter_map(|(_, one)| one.draft()).collect();
-            let ids = connection.insert(definition, &drafts).await?;
-            return Ok(ids.into_iter().map(assigned).collect());
+            connection.insert(definition, &drafts).await?
         }
         [(_, Change::Update(_, _, values)), ..] => {
             let updates = part.iter().filter_map(|(_, change)| match change {
@@ -320,23 +319,27 @@ async fn store<B: Backend>(
                 _ => None,
             });
             let updates: Vec<_> = updates.collect();
-            let rows = if updates.iter().all(|(_, other)| *other == values) {
-                statements::update(connection, definition, values, have_ids).await?
+            let mut receipts = if updates.iter().all(|(_, other)| *other == values) {
+                statements::update(connection, definition, values, &ids, has_id_of(&ids)).await?
             } else {
                 connection.update_all(definition, &updates).await?
             };
-            if rows == 0 {
+            if receipts.is_empty() {
                 check_current(connection, definition).await?;
             }
+            let places = ids.iter().zip(0..);
+            let places: HashMap<_, usize> = places.collect();
+            receipts.sort_unstable_by_key(|receipt| places.get(&receipt.id.get()));
+            receipts
         }
-        _ => _ = statements::delete(connection, have_ids).await?,
-    }
-    let receipts = part.iter().zip(ids).map(|((_, change), id)| {
-        let changed = matches!(change, Change::Update(..)).then(|| robots.get(&id));
-        let revision = changed.flatten().map(|robot| robot.revision().next());
-        Ok(Receipt { id, revision })
-    });
-    Ok(receipts.collect())
+        _ => {
+            statements::delete(connection, has_id_of(&ids)).await?;
+            let revision = None;
+            let ids = part.iter().filter_map(|(_, change)| change.id());
+            ids.map(|id| Receipt { id, revision }).collect()
+        }
+    };
+    Ok(receipts.into_iter().map(Ok).collect())
 }
 
 #[cfg(test)]
@@ -443,9 +446,11 @@ mod tests {
         let renamed = execute(&mut connection, &renames.collect::<Vec<_>>()).await;
         for (place, id) in ids.into_iter().enumerate() {
             let robot = statements::get(&mut connection.inner, id).await.unwrap();
-            let revision = robot.unwrap().revision().get();
-            assert_eq!(renamed[place].is_ok(), place % 10 > 0);
-            assert_eq!(revision, 1 + i64::from(place % 10 > 0));
+            let revision = robot.unwrap().revision();
+            match &renamed[place] {
+                Ok(receipt) => assert_eq!(receipt.revision, Some(revision)),
+                Err(_) => assert_eq!(place % 10, 0),
+            }
         }
     }
 

@@ -85,10 +85,14 @@ impl<B: Backend> Connection<B> {
         Some(&mut self.inner)
     }
 
-    /// Begins a transaction. No statement that could have stored something alone is under way.
-    pub(super) async fn begin(&mut self) -> QueryResult<()> {
+    /// Begins a transaction with a lock. No statement that could have stored something alone is under way.
+    pub(super) async fn begin(&mut self, lock: &str) -> QueryResult<()> {
         self.is_uncommitted = true;
-        self.inner.batch("BEGIN").await
+        let begun = self.inner.batch(&format!("BEGIN; {lock}")).await;
+        if begun.is_err() {
+            self.is_broken = self.inner.batch("ROLLBACK").await.is_err();
+        }
+        begun
     }
 
     /// Ends a transaction whose statements had this result.

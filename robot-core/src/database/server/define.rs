@@ -145,7 +145,13 @@ async fn define_step_by_step<B: Backend>(
     define::create_indexes(inner, &redefinition.definition, is_created).await?;
     let mut attempts = LOCK_ATTEMPTS;
     loop {
-        connection.begin().await?;
+        // Before the place of the next step of rewriting, as such a step does.
+        if let Err(error) = connection.begin(B::LOCK_WRITES).await {
+            if is_repeated(&mut attempts, &error).await {
+                continue;
+            }
+            return Err(error);
+        }
         let stored = store(&mut connection.inner, redefinition, &present).await;
         match connection.end(stored).await {
             Err(error) if is_repeated(&mut attempts, &error).await => {}
@@ -166,10 +172,6 @@ async fn store<B: Backend>(
     redefinition: &Redefinition,
     present: &Definition,
 ) -> QueryResult<Definition> {
-    // In the order in which a step of rewriting locks.
-    let lock_rewrite = "SELECT id FROM robots_rewrite WHERE id = 1 FOR UPDATE";
-    connection.batch(lock_rewrite).await?;
-    connection.batch(B::LOCK_WRITES).await?;
     define::check(connection, redefinition, present).await?;
     define::store(connection, redefinition, present).await
 }

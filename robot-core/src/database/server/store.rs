@@ -272,7 +272,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         self.execute(Operation::Write, async |connection| {
             let definition = self.definition();
-            connection.begin().await?;
+            connection.begin(B::LOCK_CATALOGUE).await?;
             let inner = &mut connection.inner;
             let result = async {
                 check_current(inner, &definition).await?;

@@ -55,7 +55,7 @@ async fn work<B: Backend>(
 ) -> QueryResult<bool> {
     let definition = known.get();
     if rewrite::next(&mut connection.inner).await?.is_some() {
-        connection.begin().await?;
+        connection.begin(B::LOCK_CATALOGUE).await?;
         let rewritten = rewrite::step(&mut connection.inner, &definition).await;
         return connection.end(rewritten).await;
     }

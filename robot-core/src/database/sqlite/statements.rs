@@ -2,15 +2,15 @@
 
 use super::errors::is_disk_full;
 use crate::{
-    catalogue::Error,
+    catalogue::{Error, Receipt},
     database::{
-        dialect::Dialect,
+        dialect::{Dialect, returned},
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
         index::Index,
         rewrite::{self, set_search_texts},
-        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
+        schema::{DRAFT_COLUMNS, DraftRow, RobotRow},
         statements::{last_id, now, unindexed},
     },
     model::{Definition, Field, Member, Robot, ValidDraft},
@@ -23,6 +23,13 @@ const INDEX_BATCH: i64 = 256;
 /// The maximum number of names that are added by one commit. More, and changes wait for the names that another
 /// program has added; fewer than a commit may insert, and searches compare more and more names.
 const INDEX_LIMIT: i64 = 1024;
+
+/// The SQL of the present time in milliseconds, also for versions of SQLite without `unixepoch('subsec')`.
+macro_rules! now_sql {
+    () => {
+        "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    };
+}
 
 impl_execute!(SqliteConnection,);
 
@@ -83,20 +90,22 @@ impl Dialect for SqliteConnection {
         format!("DROP INDEX {name}")
     }
 
-    /// Without a search text: names are added to the search index together.
+    const CHANGE: &str = concat!(
+        "revision = (SELECT revision + 1 FROM robots_catalogue), updated_at = ",
+        now_sql!()
+    );
+
     async fn insert(
         &mut self,
         definition: &Definition,
         drafts: &[&ValidDraft],
-    ) -> QueryResult<Vec<i64>> {
-        let insert = |draft: &&ValidDraft| {
-            let id = diesel::insert_into(robots::table)
-                .values(DraftRow::unindexed(definition, draft))
-                .returning(robots::id)
-                .get_result(self);
-            id.map_err(|error| without_ids(self, error))
-        };
-        drafts.iter().map(insert).collect()
+    ) -> QueryResult<Vec<Receipt>> {
+        let rows = drafts
+            .iter()
+            .map(|draft| DraftRow::unindexed(definition, draft));
+        let rows = json(&rows.collect::<Vec<_>>())?;
+        let inserted = insert_rows(self, "INSERT", Fragment::new("NULL"), rows);
+        inserted.map_err(|error| without_ids(self, error))
     }
 
     async fn insert_robots(
@@ -108,9 +117,8 @@ impl Dialect for SqliteConnection {
             let values = DraftRow::unindexed(definition, robot.values());
             RobotRow::new(robot, values)
         });
-        let rows: Vec<_> = rows.collect();
-        let insert = diesel::insert_into(robots::table).values(rows);
-        insert.execute(self).map(drop)
+        let rows = json(&rows.collect::<Vec<_>>())?;
+        insert_rows(self, "INSERT", Fragment::new("value ->> 'id'"), rows).map(drop)
     }
 
     /// FTS5 writes what it has collected at the end of each statement.
@@ -119,7 +127,10 @@ impl Dialect for SqliteConnection {
         ") WHERE robots.id = value ->> 'id' AND revision = value ->> 'revision'",
     );
 
-    const SET_OWN: &str = ", own = value ->> 'own', revision = revision + 1";
+    const SET_OWN: &str = concat!(
+        ", own = value ->> 'own', revision = (SELECT revision FROM robots_catalogue) + 1 + key, updated_at = ",
+        now_sql!()
+    );
 
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         // The row exists only after the first insert.
@@ -131,13 +142,13 @@ impl Dialect for SqliteConnection {
     }
 }
 
-/// Inserts robots by one statement, except those with values that others have, and returns their ids in the
+/// Inserts robots by one statement, except those with values that others have, and returns their receipts in the
 /// order of the drafts.
 pub(super) fn insert_free<'a>(
     connection: &mut SqliteConnection,
     definition: &Definition,
     drafts: impl Iterator<Item = &'a ValidDraft>,
-) -> QueryResult<Vec<Option<i64>>> {
+) -> QueryResult<Vec<Option<Receipt>>> {
     let row = |draft| DraftRow::unindexed(definition, draft);
     let rows: Vec<_> = drafts.map(row).collect();
     let last = now(last_id(connection))?;
@@ -145,18 +156,37 @@ pub(super) fn insert_free<'a>(
     let (Some(first), Some(_)) = (last.checked_add(1), last.checked_add(count)) else {
         return Ok(vec![None; rows.len()]);
     };
+    let ids = Fragment::new("key + ").number(first);
+    let inserted = insert_rows(connection, "INSERT OR IGNORE", ids, json(&rows)?)?;
+    let mut inserted = inserted.into_iter().peekable();
+    let ids = (first..).take(rows.len());
+    Ok(ids
+        .map(|id| inserted.next_if(|receipt| receipt.id.get() == id))
+        .collect())
+}
+
+/// Inserts rows of JSON, with SQL for their ids, but without search texts: names are added to the search index together.
+fn insert_rows(
+    connection: &mut SqliteConnection,
+    insert: &'static str,
+    ids: Fragment<'_>,
+    rows: String,
+) -> QueryResult<Vec<Receipt>> {
+    let columns = DRAFT_COLUMNS.join(", ");
     let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
     let insert = Fragment::new(format!(
-        "INSERT OR IGNORE INTO robots (id, {}) SELECT key + ",
-        DRAFT_COLUMNS.join(", "),
+        "{insert} INTO robots (id, revision, added, created_at, updated_at, {columns}) SELECT "
     ));
-    let insert = insert
-        .number(first)
-        .sql(format!(", {} FROM json_each(", values.join(", ")));
-    let insert = insert.text(json(&rows)?).sql(") RETURNING id");
-    let mut inserted = now(connection.numbers(insert))?.into_iter().peekable();
-    let ids = (first..).take(rows.len());
-    Ok(ids.map(|id| inserted.next_if_eq(&id)).collect())
+    let insert = insert.then(ids).sql(format!(
+        ", next.revision + key, next.revision + key, next.time, next.time, {} FROM json_each(",
+        values.join(", ")
+    ));
+    let insert = insert.text(rows).sql(concat!(
+        "), (SELECT revision + 1 AS revision, ",
+        now_sql!(),
+        " AS time FROM robots_catalogue) AS next RETURNING id, CAST(revision AS TEXT)"
+    ));
+    now(returned(connection, insert))
 }
 
 /// Does some of what waits: adds names to the search index, and rewrites robots. Returns whether anything did.
@@ -228,7 +258,8 @@ mod tests {
             .map(|name| ValidDraft::new(Draft::new(*name, "virtual", i64::MAX)).unwrap())
             .collect();
         let ids = insert_free(&mut connection, Definition::built_in(), drafts.iter()).unwrap();
+        let ids = ids.into_iter().map(|receipt| Some(receipt?.id.get()));
         let free = free.iter().zip(last.get() + 1..).map(|(_, id)| Some(id));
-        assert_eq!(ids, free.chain([None, None]).collect::<Vec<_>>());
+        assert!(ids.eq(free.chain([None, None])));
     }
 }

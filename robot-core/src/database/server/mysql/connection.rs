@@ -7,17 +7,14 @@ use diesel_async::{
     AsyncMysqlConnection, SimpleAsyncConnection, async_connection_wrapper::AsyncConnectionWrapper,
 };
 
-use super::{
-    migrations::{CHANGE_TRIGGER, TABLE_LOCK},
-    url::MysqlUrl,
-};
+use super::{migrations::TABLE_LOCK, url::MysqlUrl};
 use crate::{
     catalogue::Preparation,
     database::{
         execute::Execute,
-        migrations::MigrationError,
+        migrations::{self, MigrationError},
         server::{
-            backend::{Backend, prepare},
+            backend::Backend,
             connect_error::{ConnectError, ConnectFailure, UrlError},
             operation::{Operation, SCAN_FACTOR, whole_seconds},
         },
@@ -32,7 +29,8 @@ impl Backend for AsyncMysqlConnection {
     const EXAMPLE: &'static str = "mysql://user:password@host/database";
 
     const REMEDY: &'static str =
-        "check user, password and database in the URL, and that the user may create tables in it";
+        "check user, password and database in the URL, that the user may create tables and triggers in it, and, on a \
+         server with a binary log, that log_bin_trust_function_creators is set";
 
     const TLS_REMEDY: &'static str =
         "check ssl_mode and ssl_ca in the URL, and the certificate of the server";
@@ -82,7 +80,7 @@ impl Backend for AsyncMysqlConnection {
             "SET SESSION autocommit = 1 /*M!100400 , SESSION max_statement_time = 0 */
              /*!80003 , SESSION max_execution_time = 0 */",
         )?;
-        prepare(&mut connection, &CHANGE_TRIGGER, database, preparation)?;
+        migrations::prepare(&mut connection, database, preparation)?;
         Ok(connection.into_inner())
     }
 
@@ -111,6 +109,10 @@ impl Backend for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
     const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    const LOCK_CATALOGUE: &'static str =
+        "SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE;
+         SELECT revision FROM robots_catalogue WHERE id = 1 FOR UPDATE";
 
     const LOCK_WRITES: &'static str =
         "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE";

@@ -6,7 +6,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Migrate, MigrationError},
-    server::{backend::Addition, errors::MIGRATING},
+    server::errors::MIGRATING,
 };
 
 /// The SQL by which a session locks out other processes that change tables, and the SQL that unlocks. The name of a lock is at most as long as that of a database, hence the hash.
@@ -43,27 +43,3 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
         result
     }
 }
-
-/// The trigger for changes by other programs, which do not know of the revision and the search text. Not in
-/// a migration: MySQL with a binary log lets only some users create triggers.
-pub(super) const CHANGE_TRIGGER: Addition = Addition {
-    exists: "SELECT trigger_name FROM information_schema.triggers \
-             WHERE trigger_schema = DATABASE() AND trigger_name = 'robots_change'",
-    create: "CREATE TRIGGER robots_change BEFORE UPDATE ON robots FOR EACH ROW SET
-        NEW.own_text = IF(
-            NEW.revision = OLD.revision AND NOT (NEW.name = OLD.name AND NEW.own <=> OLD.own), NULL, NEW.own_text
-        ),
-        NEW.search_text = IF(
-            NEW.revision = OLD.revision AND NOT (NEW.name = OLD.name AND NEW.own <=> OLD.own), NULL, NEW.search_text
-        ),
-        NEW.revision = IF(
-            NEW.revision = OLD.revision
-            AND NOT (NEW.name = OLD.name AND NEW.type <=> OLD.type AND NEW.year <=> OLD.year
-                AND NEW.own <=> OLD.own),
-            OLD.revision + 1,
-            NEW.revision
-        )",
-    missing: "changes by other programs do not raise the revision, because the trigger robots_change \
-              cannot be created",
-    remedy: "grant the user TRIGGER, and, on a server with a binary log, set log_bin_trust_function_creators",
-};

@@ -9,16 +9,17 @@ use diesel::{
 use diesel_async::{AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::{
-    catalogue::{Error, Room},
+    catalogue::{Error, Receipt, Room},
     database::{
-        dialect::Dialect,
+        conditions::has_id_of,
+        dialect::{Dialect, returned},
         errors::{VALUES, wrap},
         execute::{Execute, impl_execute},
         fragment::Fragment,
         index::Index,
-        schema::{DraftRow, RobotRow, robots},
+        schema::{DraftRow, RobotRow, receipt, robots},
         server::define::batch_patiently,
-        statements::end_of_step,
+        statements::{end_of_step, select},
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
@@ -40,18 +41,18 @@ impl Dialect for AsyncMysqlConnection {
         (format!("nullif(json_merge_patch({own}, "), "), '{}')")
     }
 
-    const NEXT_REVISION: &str = "last_insert_id(revision + 1)";
-
-    async fn update_returning(&mut self, update: Fragment<'_>) -> QueryResult<Option<i64>> {
+    async fn update(&mut self, update: Fragment<'_>, ids: &[i64]) -> QueryResult<Vec<Receipt>> {
         if self.change(update).await? == 0 {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        let revision = Fragment::new("SELECT CAST(last_insert_id() AS SIGNED)");
-        let revisions = self.numbers(revision).await;
+        let receipts = match ids {
+            // Without a transaction, another client may have changed the robot.
+            [id] => Fragment::new("SELECT ").number(*id).sql(", CAST(@robots_revision AS CHAR)"),
+            ids => select("id, CAST(revision AS CHAR)", Some(has_id_of(ids))),
+        };
+        let receipts = returned(self, receipts).await;
         // Without a transaction, the change is committed.
-        Ok(revisions
-            .map_err(|error| wrap(Error::unknown(error)))?
-            .pop())
+        receipts.map_err(|error| wrap(Error::unknown(error)))
     }
 
     const FOR_UPDATE: &str = " FOR UPDATE";
@@ -174,7 +175,7 @@ impl Dialect for AsyncMysqlConnection {
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
 
-    const SET_OWN: &str = ", robots.own = new.own, robots.revision = robots.revision + 1";
+    const SET_OWN: &str = ", robots.own = new.own, robots.revision = 0";
 
     /// The first row has a revision only if the definition of the database is this one, which stays so until the
     /// transaction ends; otherwise the insert fails. MariaDB returns the ids of the rows: a cluster that loses a node
@@ -183,7 +184,7 @@ impl Dialect for AsyncMysqlConnection {
         &mut self,
         definition: &Definition,
         drafts: &[&ValidDraft],
-    ) -> QueryResult<Vec<i64>> {
+    ) -> QueryResult<Vec<Receipt>> {
         let insert = "INSERT INTO robots (revision, name, type, year, search_text, own_text, own) \
                       VALUES ((SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ";
         let mut insert = Fragment::new(insert).number(definition.revision().get());
@@ -200,12 +201,13 @@ impl Dialect for AsyncMysqlConnection {
                 insert = insert.sql(", ").text_or_null(text);
             }
         }
-        match self.numbers(insert.sql(") /*M! RETURNING id */")).await {
+        let insert = insert.sql(") /*M! RETURNING id, CAST(revision AS CHAR) */");
+        match returned(self, insert).await {
             // The definition of the database is another one.
             Err(DieselError::DatabaseError(DatabaseErrorKind::NotNullViolation, _)) => {
                 Err(wrap(Error::DefinitionStale))
             }
-            returned => assigned_ids(self, returned?, drafts.len()).await,
+            receipts => inserted(self, receipts?, drafts.len()).await,
         }
     }
 
@@ -225,10 +227,14 @@ impl Dialect for AsyncMysqlConnection {
     async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         let random = RandomState::new().hash_one(id);
         let name = format!("\u{10ffff}{random:016x}");
+        // Neither is a change of the catalogue.
+        self.batch("SET @robots_raises_id = 1").await?;
         let insert = Fragment::new("INSERT INTO robots (id, name) VALUES (").number(id);
-        self.change(insert.sql(", ").text(name).sql(")")).await?;
+        let inserted = self.change(insert.sql(", ").text(name).sql(")")).await;
         let delete = Fragment::new("DELETE FROM robots WHERE id = ").number(id);
-        self.change(delete).await.map(drop)
+        let deleted = self.change(delete).await;
+        self.batch("SET @robots_raises_id = NULL").await?;
+        inserted.and(deleted).map(drop)
     }
 }
 
@@ -257,24 +263,29 @@ fn own_value(field: &Field, own: &str) -> String {
     }
 }
 
-/// The ids that the last insert has assigned to so many robots, if it has not returned them.
-async fn assigned_ids(
+/// The receipts of the last insert of so many robots, if it has not returned them.
+async fn inserted(
     connection: &mut AsyncMysqlConnection,
-    returned: Vec<i64>,
+    returned: Vec<Receipt>,
     count: usize,
-) -> QueryResult<Vec<i64>> {
+) -> QueryResult<Vec<Receipt>> {
     if returned.len() == count {
         return Ok(returned);
     }
-    // The first id. The ids of a statement have the same distance.
-    let ids = "SELECT CAST(last_insert_id() AS SIGNED), CAST(@@auto_increment_increment AS CHAR)";
+    // The first id, and the last revision. The ids of a statement have the same distance.
+    let last = "SELECT CAST(last_insert_id() AS SIGNED), \
+                CONCAT(@@auto_increment_increment, ' ', @robots_revision)";
     let room = &mut Room::of_robots(1);
-    let ids = connection.pairs(Fragment::new(ids), room, Ok).await;
+    let last = connection.pairs(Fragment::new(last), room, Ok).await;
     // Without a transaction, the rows are committed: from here on no error may mean that nothing was stored.
-    let ids = ids.map_err(|error| wrap(Error::unknown(error)))?.pop();
-    let (first, distance) = ids.unwrap_or_default();
-    let distance = distance.parse().unwrap_or(1);
-    Ok((first..).step_by(distance).take(count).collect())
+    let last = last.map_err(|error| wrap(Error::unknown(error)))?.pop();
+    let (first, numbers) = last.unwrap_or_default();
+    let (distance, revision) = numbers.split_once(' ').unwrap_or_default();
+    let ids = (first..).step_by(distance.parse().unwrap_or(1));
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    let last = revision.parse().unwrap_or(count);
+    let receipts = ids.zip(last + 1 - count..=last);
+    receipts.map(|(id, revision)| receipt((id, revision.to_string()))).collect()
 }
 
 #[cfg(test)]
@@ -288,7 +299,7 @@ mod tests {
 
     /// As on MySQL.
     #[tokio::test]
-    async fn ids_that_an_insert_does_not_return_are_derived() {
+    async fn receipts_that_an_insert_does_not_return_are_derived() {
         let url = scratch_database("TEST_MYSQL_URL");
         let options = OpenOptions::default();
         let connector = Connector::<AsyncMysqlConnection>::open(&url, &options).await;
@@ -296,10 +307,11 @@ mod tests {
         let set_distance = "SET auto_increment_increment = 3";
         connection.batch(set_distance).await.unwrap();
         let insert = Fragment::new("INSERT INTO robots (name) VALUES ('a'), ('b'), ('c')");
-        let returned = connection.numbers(insert).await.unwrap();
-        let ids = assigned_ids(&mut connection, returned, 3).await.unwrap();
-        let stored = Fragment::new("SELECT id FROM robots ORDER BY id");
-        assert_eq!(connection.numbers(stored).await.unwrap(), ids);
-        assert_eq!(ids[2] - ids[0], 6);
+        connection.change(insert).await.unwrap();
+        let receipts = inserted(&mut connection, Vec::new(), 3).await.unwrap();
+        let stored = Fragment::new("SELECT id, CAST(revision AS CHAR) FROM robots ORDER BY id");
+        let stored = returned(&mut connection, stored).await.unwrap();
+        assert_eq!(stored, receipts);
+        assert_eq!(stored[2].id.get() - stored[0].id.get(), 6);
     }
 }

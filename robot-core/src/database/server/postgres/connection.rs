@@ -16,7 +16,7 @@ use super::{
     url::PostgresUrl,
 };
 use crate::{
-    catalogue::Preparation,
+    catalogue::{Preparation, Receipt},
     database::{
         migrations::MigrationError,
         server::{
@@ -49,7 +49,7 @@ impl Backend for AsyncPgConnection {
         &mut self,
         definition: &Definition,
         updates: &[(&Robot, &ValidChanges)],
-    ) -> QueryResult<usize> {
+    ) -> QueryResult<Vec<Receipt>> {
         update_all(self, definition, updates).await
     }
 
@@ -104,6 +104,9 @@ impl Backend for AsyncPgConnection {
     const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
     const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
+
+    const LOCK_CATALOGUE: &'static str = "LOCK TABLE robots IN ROW EXCLUSIVE MODE;
+         SELECT revision FROM robots_catalogue WHERE id = 1 FOR UPDATE";
 
     /// Also waits for transactions that have only locked robots. With a weaker lock, they would then wait for the table,
     /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.

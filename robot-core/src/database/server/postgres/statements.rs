@@ -7,10 +7,10 @@ use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
 
 use crate::{
-    catalogue::Error,
+    catalogue::{Error, Receipt},
     database::{
         conditions::expression,
-        dialect::Dialect,
+        dialect::{Dialect, returned},
         errors::wrap,
         execute::{Execute, impl_execute},
         fragment::{Fragment, json},
@@ -132,14 +132,14 @@ impl Dialect for AsyncPgConnection {
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
 
-    const SET_OWN: &str = ", own = new.own::jsonb, revision = robots.revision + 1";
+    const SET_OWN: &str = ", own = new.own::jsonb, revision = 0";
 
     /// Reads the result to its end, which comes after the commit: the first row comes before it.
     async fn insert(
         &mut self,
         definition: &Definition,
         drafts: &[&ValidDraft],
-    ) -> QueryResult<Vec<i64>> {
+    ) -> QueryResult<Vec<Receipt>> {
         let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
         let rows = json(&rows.collect::<Vec<_>>())?;
         let insert = Fragment::new(
@@ -149,12 +149,13 @@ impl Dialect for AsyncPgConnection {
             "::json) AS new (name text, type text, year bigint, search_text text, own_text text, own text)
              WHERE true",
         );
-        let insert = by_definition::<Self>(insert, definition).sql(" RETURNING id");
-        let ids = self.numbers(insert).await?;
-        if ids.is_empty() {
+        let insert = by_definition::<Self>(insert, definition);
+        let insert = insert.sql(" RETURNING id, revision::text");
+        let receipts = returned(self, insert).await?;
+        if receipts.is_empty() {
             return Err(wrap(Error::DefinitionStale));
         }
-        Ok(ids)
+        Ok(receipts)
     }
 
     const POSITION: &str = "strpos";
@@ -232,7 +233,7 @@ pub(super) async fn update_all(
     connection: &mut AsyncPgConnection,
     definition: &Definition,
     updates: &[(&Robot, &ValidChanges)],
-) -> QueryResult<usize> {
+) -> QueryResult<Vec<Receipt>> {
     #[derive(Serialize)]
     struct Update<'a> {
         #[serde(flatten)]
@@ -241,7 +242,7 @@ pub(super) async fn update_all(
         merges: Option<bool>,
     }
     let changed = updates.iter().map(|(robot, changes)| {
-        let revision = robot.revision().next();
+        let revision = robot.revision();
         (*changes).clone().apply_to(robot, revision)
     });
     let changed: Vec<_> = changed.collect();
@@ -259,7 +260,7 @@ pub(super) async fn update_all(
     let rows = json(&rows.collect::<Vec<_>>())?;
     let (before, after) = AsyncPgConnection::merge(&[]);
     let update = Fragment::new(format!(
-        "UPDATE robots SET name = new.name, type = new.type, year = new.year, revision = new.revision,
+        "UPDATE robots SET revision = 0, name = new.name, type = new.type, year = new.year,
            search_text = new.search_text, own_text = new.own_text,
            own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
          FROM json_to_recordset("
@@ -267,5 +268,6 @@ pub(super) async fn update_all(
     let columns = format!("::json) AS new ({ROW}, merges boolean) WHERE robots.id = new.id");
     let update = update.text(rows).sql(columns);
     let update = by_definition::<AsyncPgConnection>(update, definition);
-    connection.change(update).await
+    let update = update.sql(" RETURNING robots.id, robots.revision::text");
+    returned(connection, update).await
 }

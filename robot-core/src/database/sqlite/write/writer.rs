@@ -29,7 +29,6 @@ use crate::{
         errors::wrap,
         measuring::{QueueMetrics, count_commit},
         restore::restore,
-        schema::assigned,
         statements::{apply_alone, now},
     },
     metrics::SQLITE_COMMIT_START,
@@ -206,7 +205,7 @@ fn apply_all(
     let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
     let apply = |change: &Cow<'_, Change>| {
         match change.draft().and_then(|_| inserted.next().flatten()) {
-            Some(number) => assigned(number),
+            Some(receipt) => Ok(receipt),
             // An insert with a value that is taken fails again, with its error.
             None => now(apply_alone(connection, definition, change))?,
         }
@@ -240,7 +239,7 @@ fn run_group(
     let mut inserted = inserted.into_iter();
     for write in writes.iter_mut().filter(|write| write.result.is_none()) {
         match inserted.next().flatten() {
-            Some(number) => write.result = Some(assigned(number).map(|receipt| vec![receipt])),
+            Some(receipt) => write.result = Some(Ok(vec![receipt])),
             None => write.run(connection, definition)?,
         }
     }
