@@ -113,11 +113,12 @@ struct Readmes;
 
 pub use backup::backup;
 pub use catalogue::{
-    Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckReport, Comparison, Condition, Count, Cursor, DefinitionConflict, EarlierVersion, Error,
-    FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages,
-    ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation, Receipt,
-    Redefinition, Restoration, Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
+    Action, Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Changes,
+    Check, CheckError, CheckReport, Comparison, Condition, Count, Cursor, DefinitionConflict,
+    EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page,
+    PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError, ParseVersionError,
+    Pending, Place, Position, Preparation, Receipt, Redefinition, Restoration, Result, Scheme,
+    Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};
@@ -125,9 +126,9 @@ pub use files::{Existing, StoreFiles};
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Definition, DefinitionDraft, DefinitionError, Draft, Field, Format, Kind, Message,
-    NAME_LENGTH_LIMIT, NamedFormat, OwnValues, ParseIdError, ParseRevisionError, Pattern,
-    Rejection, Revision, Robot, RobotId, Rule, ValidChanges, ValidDraft, Value, Violation,
-    Violations, fold,
+    Audit, Definition, DefinitionDraft, DefinitionError, Draft, Field, Format, Kind, Message,
+    NAME_LENGTH_LIMIT, NamedFormat, OwnValues, ParseIdError, ParseRevisionError,
+    ParseTimestampError, Pattern, Rejection, Revision, Robot, RobotId, Rule, Timestamp,
+    ValidChanges, ValidDraft, Value, Violation, Violations, fold,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

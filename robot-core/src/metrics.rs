@@ -238,6 +238,8 @@ pub(crate) fn count_error(error: &Error) {
         | Error::NotFound(_)
         | Error::Stale(_)
         | Error::DefinitionStale
+        | Error::PositionGone
+        | Error::NoHistory
         | Error::DefinitionConflict { .. } => return,
         Error::DiskFull(_) => "disk_full",
         Error::Store(_) => "failed",

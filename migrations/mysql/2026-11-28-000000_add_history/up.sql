@@ -50,7 +50,7 @@ CREATE TABLE IF NOT EXISTS robots_versions (
     updated_at BIGINT,
     updated_by VARCHAR(255),
     INDEX robots_versions_id (id, replaced),
-    INDEX robots_versions_replaced (replaced, is_deleted, id)
+    INDEX robots_versions_deleted (is_deleted, replaced)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4
     /*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */;
 

@@ -44,7 +44,7 @@ CREATE TABLE robots_versions (
     updated_by TEXT
 );
 CREATE INDEX robots_versions_id ON robots_versions (id, replaced);
-CREATE INDEX robots_versions_replaced ON robots_versions (replaced, is_deleted, id);
+CREATE INDEX robots_versions_deleted ON robots_versions (is_deleted, replaced);
 
 -- From here on, each change of a robot gets the next revision of the catalogue. Robots are numbered in the order of
 -- their ids, above all revisions that clients may know. A new type rewrites the table and its indexes at once, in half of

@@ -66,6 +66,16 @@ pub enum Error {
     /// The robot with this id does not have the expected revision: it was changed since it was read.
     #[error("The robot {0} was changed since it was read; read it again before you change it")]
     Stale(RobotId),
+    /// A position belongs to another catalogue, or the catalogue does not keep all changes after it any more. A caller lists
+    /// the robots, and follows the changes from the [`position`](crate::Catalogue::position) before that.
+    #[error(
+        "The position is not one of this catalogue, or the changes after it are not kept any more; list the robots again, and \
+         follow the changes from there"
+    )]
+    PositionGone,
+    /// The store keeps no history.
+    #[error("This catalogue keeps no history")]
+    NoHistory,
     /// The definition does not have the expected revision: it was changed since it was read.
     #[error("The definition was changed since it was read; read it again before you change it")]
     DefinitionStale,

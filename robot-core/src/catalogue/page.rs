@@ -129,7 +129,7 @@ impl<'a> PageRequest<'a> {
     pub fn page_of<'r>(&self, robots: impl Iterator<Item = &'r Robot>) -> Page<Robot> {
         let matcher = self.filter.matcher();
         let robots = self.sorted(robots.filter(|robot| matcher.matches(robot)));
-        self.room().first(robots.into_iter(), Robot::clone)
+        self.room().first(robots.into_iter(), Robot::without_audit)
     }
 
     /// Those of these robots that come after the place of the page, sorted.

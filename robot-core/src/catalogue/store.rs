@@ -8,6 +8,7 @@ use super::{
     define::Redefinition,
     error::{Error, Result},
     filter::Filter,
+    history::{Changes, Event, Position},
     page::{Page, PageRequest},
     pending::Pending,
     restoration::Restoration,
@@ -15,7 +16,7 @@ use super::{
 };
 use crate::{
     files::StoreFiles,
-    model::{Definition, Field, Robot, RobotId},
+    model::{Definition, Field, Revision, Robot, RobotId},
 };
 
 /// A collection of robots, as a store implements it.
@@ -245,6 +246,51 @@ pub trait Catalogue: Send + Sync {
         ))
     }
 
+    /// The present position in the order of all changes: after those that are in effect. By default an error: the store
+    /// keeps no history, and the same holds for [`changes`](Self::changes) and [`history`](Self::history).
+    ///
+    /// # Errors
+    /// [`Error::NoHistory`](crate::Error::NoHistory).
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn position(&self) -> Result<Position> {
+        Err(Error::NoHistory)
+    }
+
+    /// The first robots that were added, changed or deleted after a position, in the order of their last changes: so many
+    /// at most. Each is in it once, as it is now: a caller that has listed the robots, and then follows their changes from
+    /// the position before the list, has the state of the catalogue.
+    ///
+    /// # Errors
+    /// [`Error::PositionGone`](crate::Error::PositionGone) if the position is not one of this catalogue, or changes after
+    /// it are not kept any more. [`Error::NoHistory`](crate::Error::NoHistory).
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    ///
+    /// ```
+    /// # use robot_core::{Action, Catalogue, CatalogueExt, Draft, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// let start = catalogue.position()?;
+    /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
+    /// let changes = catalogue.changes(&start, 100)?;
+    /// assert_eq!((changes.events[0].action, changes.events[0].id), (Action::Added, id));
+    /// catalogue.delete(id)?;
+    /// assert_eq!(catalogue.changes(&changes.next, 100)?.events[0].action, Action::Deleted);
+    /// # Ok::<(), robot_core::Error>(())
+    /// ```
+    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        let _ = (after, limit);
+        Err(Error::NoHistory)
+    }
+
+    /// The changes of a robot before a revision, or all, the latest first: so many at most. Also those of a deleted one.
+    ///
+    /// # Errors
+    /// [`Error::NoHistory`](crate::Error::NoHistory).
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
+        let _ = (id, before, limit);
+        Err(Error::NoHistory)
+    }
+
     /// The files in which the store keeps its robots: none by default. Other code of the process
     /// must neither open nor replace them.
     fn files(&self) -> StoreFiles {
@@ -290,6 +336,20 @@ macro_rules! forward_catalogue {
             }
             fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
                 (**self).define(redefinition)
+            }
+            fn position(&self) -> Result<Position> {
+                (**self).position()
+            }
+            fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+                (**self).changes(after, limit)
+            }
+            fn history(
+                &self,
+                id: RobotId,
+                before: Option<Revision>,
+                limit: usize,
+            ) -> Result<Vec<Event>> {
+                (**self).history(id, before, limit)
             }
             fn files(&self) -> StoreFiles {
                 (**self).files()

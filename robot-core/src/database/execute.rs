@@ -4,7 +4,7 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::fragment::Fragment;
+use super::{fragment::Fragment, history::VersionRow};
 use crate::{catalogue::Room, model::Robot};
 
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
@@ -25,6 +25,12 @@ pub(super) trait Execute: Send + Sized {
         query: Fragment<'_>,
         room: &mut Room,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
+
+    /// The versions of robots that a query returns.
+    fn versions(
+        &mut self,
+        query: Fragment<'_>,
+    ) -> impl Future<Output = QueryResult<Vec<VersionRow>>> + Send;
 
     /// The numbers and texts of a query, such as one for [`NAMED`](super::schema::NAMED), converted, as far as there
     /// is room.
@@ -60,6 +66,7 @@ macro_rules! impl_execute {
                 database::{
                     execute::{Execute, load},
                     fragment::{Fragment, Rows},
+                    history::VersionRow,
                     schema::{Row, robot},
                 },
                 catalogue::Room,
@@ -91,6 +98,15 @@ macro_rules! impl_execute {
                 ) -> QueryResult<Vec<Robot>> {
                     let query = Rows::<Columns>::of(query);
                     load!(self, query, Row, room, Row::size, robot, $($await)*)
+                }
+
+                async fn versions(&mut self, query: Fragment<'_>) -> QueryResult<Vec<VersionRow>> {
+                    type Columns = (
+                        BigInt, Text, Nullable<Text>, Nullable<BigInt>, BigInt, Nullable<Text>,
+                        BigInt, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>,
+                        BigInt, BigInt, BigInt, Nullable<Text>,
+                    );
+                    Rows::<Columns>::of(query).load(self)$($await)*
                 }
 
                 async fn pairs<T: Send>(

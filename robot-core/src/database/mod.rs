@@ -10,6 +10,7 @@ mod dialect;
 mod errors;
 mod execute;
 mod fragment;
+mod history;
 mod index;
 mod locks;
 mod measuring;

@@ -61,12 +61,12 @@ pub(super) const NAMED: &str = "robots.id, robots.name";
 /// A row as it is read.
 #[derive(Queryable)]
 pub(super) struct Row {
-    id: i64,
-    name: String,
-    robot_type: Option<String>,
-    year: Option<i64>,
-    revision: i64,
-    own: Option<String>,
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) robot_type: Option<String>,
+    pub(super) year: Option<i64>,
+    pub(super) revision: i64,
+    pub(super) own: Option<String>,
 }
 
 impl Row {

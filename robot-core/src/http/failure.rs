@@ -4,7 +4,7 @@ use std::io;
 
 use ::http::{
     HeaderName, HeaderValue, StatusCode,
-    header::{ACCEPT_ENCODING, ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
+    header::{ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use serde_json::value::RawValue;
 
@@ -190,6 +190,9 @@ impl Failure {
             Self::NoSuchPath(_) => (404, "no_such_path", None),
             Self::MethodNotAllowed(allow) => (405, "method_not_allowed", header(ALLOW, allow)),
             Self::Body(BodyError::TooSlow) => (408, "timeout", None),
+            Self::Store(Error::PositionGone) => {
+                (410, "position_gone", header(CACHE_CONTROL, "no-store"))
+            }
             Self::Store(Error::Stale(_) | Error::DefinitionStale) => (412, "stale", None),
             Self::Stale | Self::Excluded => (412, "stale", None),
             Self::Body(BodyError::TooLarge) => (413, "too_large", None),
@@ -203,6 +206,7 @@ impl Failure {
             Self::ForeignHost => (421, "foreign_host", None),
             Self::HeadTooLarge => (431, "too_large", None),
             Self::UnknownCoding => (501, "wrong_encoding", None),
+            Self::Store(Error::NoHistory) => (501, "no_history", None),
             Self::Store(Error::Store(_)) | Self::Internal => (500, "internal", None),
             Self::Store(Error::Unknown(_)) => (500, "unknown_outcome", None),
             Self::Store(Error::Unavailable(_)) => (503, "unavailable", retry("1")),

@@ -1,5 +1,6 @@
 //! The values of the catalogue: robots, their rules, and their fields.
 
+mod audit;
 mod date;
 mod definition;
 mod document;
@@ -25,6 +26,7 @@ mod value;
 mod view;
 mod violation;
 
+pub use audit::{Audit, ParseTimestampError, Timestamp};
 #[cfg(feature = "transfer")]
 pub use date::DateOrder;
 pub use definition::Definition;

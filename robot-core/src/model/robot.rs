@@ -3,6 +3,7 @@
 use compact_str::CompactString;
 
 use super::{
+    audit::Audit,
     draft::Draft,
     field::{Field, Member},
     id::RobotId,
@@ -34,6 +35,7 @@ pub struct Robot {
     id: RobotId,
     revision: Revision,
     values: ValidDraft,
+    audit: Option<Box<Audit>>,
 }
 
 impl Robot {
@@ -82,6 +84,31 @@ impl Robot {
             id,
             revision,
             values: ValidDraft::from_stored(values),
+            audit: None,
+        }
+    }
+
+    /// When it was added and last changed, and by whom: of a robot that was read with these fields, or as a part of the
+    /// history.
+    #[must_use]
+    pub fn audit(&self) -> Option<&Audit> {
+        self.audit.as_deref()
+    }
+
+    /// The robot with its times and the author of its last change: for stores.
+    #[must_use]
+    pub fn with_audit(self, audit: Audit) -> Self {
+        let audit = Some(Box::new(audit));
+        Self { audit, ..self }
+    }
+
+    /// The robot as it is read without its times.
+    pub(crate) fn without_audit(&self) -> Self {
+        Self {
+            id: self.id,
+            revision: self.revision,
+            values: self.values.clone(),
+            audit: None,
         }
     }
 
@@ -165,6 +192,7 @@ impl ValidDraft {
             id,
             revision: Revision::FIRST,
             values: self,
+            audit: None,
         }
     }
 }

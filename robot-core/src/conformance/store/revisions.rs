@@ -1,8 +1,8 @@
 //! Cases: revisions, and changes that expect one.
 
 use super::{
-    NOT_A_CHOICE, Run, add, assert_not_found, assert_rejected, draft, get, id, ok, restore, revision,
-    robot, valid, year,
+    NOT_A_CHOICE, Run, add, assert_not_found, assert_rejected, draft, get, id, ok, restore,
+    revision, robot, valid, year,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error},

@@ -37,13 +37,13 @@ const _: () = assert!(BATCH_LIMIT <= ROWS, "one statement inserts a batch");
 /// How often changes are checked again because the definition has changed meanwhile.
 const DEFINITION_ATTEMPTS: u32 = 5;
 
-/// Changes, each with this timeout.
-pub(super) struct Changes {
+/// Changes of robots, each with this timeout.
+pub(super) struct ChangeWork {
     timeout: Duration,
     definition: Arc<KnownDefinition>,
 }
 
-impl Changes {
+impl ChangeWork {
     pub(super) fn new<B: Backend>(connector: &Connector<B>) -> Self {
         Self {
             timeout: connector.timeout,
@@ -52,7 +52,7 @@ impl Changes {
     }
 }
 
-impl<B: Backend> Work<B> for Changes {
+impl<B: Backend> Work<B> for ChangeWork {
     type Item = Change;
     type Output = Receipt;
 
@@ -373,7 +373,7 @@ mod tests {
         batch: &[Change],
     ) -> Vec<Result<Receipt>> {
         // Locks are awaited for seconds.
-        let changes = Changes {
+        let changes = ChangeWork {
             timeout: Duration::from_secs(60),
             definition: Arc::default(),
         };

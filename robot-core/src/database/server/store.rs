@@ -16,7 +16,7 @@ use diesel::QueryResult;
 use super::{
     backend::Backend,
     batcher::{Batcher, Work},
-    changes::Changes,
+    changes::ChangeWork,
     connection::Connection,
     connector::Connector,
     define::define,
@@ -28,12 +28,13 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Count, Filter, OpenError, OpenOptions, Page, PageRequest, Pending,
-        Receipt, Redefinition, Restoration, Result, redact,
+        Catalogue, Change, Changes, Count, Event, Filter, OpenError, OpenOptions, Page,
+        PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result, redact,
     },
     database::{
         conditions::ValueGroup,
         fragment::Fragment,
+        history,
         refresher::{REFRESH_INTERVAL, Refresher},
         restore::restore,
         search_text::{TextSearch, is_folded},
@@ -41,7 +42,7 @@ use crate::{
             after_name, check_current, counts, find, foreign_columns, has_nul, last_id, page,
         },
     },
-    model::{Definition, Field, Robot, RobotId},
+    model::{Definition, Field, Revision, Robot, RobotId},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
@@ -59,7 +60,7 @@ const SIZE_FACTOR: usize = 4;
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
-    changes: Batcher<B, Changes>,
+    changes: Batcher<B, ChangeWork>,
     pool: Arc<Pool<B>>,
     /// The average number of bytes of the robots of the last page.
     robot_size: AtomicUsize,
@@ -80,7 +81,7 @@ impl<B: Backend> ServerStore<B> {
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
         let quarter = options.get_connections() as usize / 4;
-        let changes = Changes::new(&connector);
+        let changes = ChangeWork::new(&connector);
         let pool = Pool::new("tasks", (2 * quarter).max(2), &connector);
         let refresher = {
             let (pool, handle) = (Arc::clone(&pool), handle.clone());
@@ -121,12 +122,22 @@ impl<B: Backend> ServerStore<B> {
             let condition = text.as_ref().map(TextSearch::condition::<B>);
             statement(connection, condition).await
         };
+        if parts.len() == 1 && !is_folded(filter) {
+            let one = async |connection: &mut Connection<B>| run(&mut connection.inner).await;
+            return self.execute(operation, one);
+        }
+        self.snapshot(operation, run)
+    }
+
+    /// Executes statements that read the same snapshot.
+    fn snapshot<T>(
+        &self,
+        operation: Operation,
+        statements: impl AsyncFn(&mut B) -> QueryResult<T>,
+    ) -> Result<T> {
         self.execute(operation, async |connection| {
-            if parts.len() == 1 && !is_folded(filter) {
-                return run(&mut connection.inner).await;
-            }
             connection.inner.batch(B::BEGIN_SNAPSHOT).await?;
-            let result = run(&mut connection.inner).await;
+            let result = statements(&mut connection.inner).await;
             connection.end(result).await
         })
     }
@@ -258,7 +269,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let work = Changes::new(&self.pool.connector);
+        let work = ChangeWork::new(&self.pool.connector);
         let changes: Vec<_> = changes.iter().collect();
         let results = self.execute(Operation::Write, async |connection| {
             work.execute(connection, &changes, Operation::Write).await
@@ -288,6 +299,25 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             last_id(&mut connection.inner).await
         });
         last.map(RobotId::new)
+    }
+
+    fn position(&self) -> Result<Position> {
+        let position = self.execute(Operation::Page, async |connection| {
+            history::position(&mut connection.inner).await
+        });
+        Ok(position?.0)
+    }
+
+    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.snapshot(Operation::Page, async |connection| {
+            history::changes(connection, after, limit).await
+        })
+    }
+
+    fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
+        self.snapshot(Operation::Page, async |connection| {
+            history::history(connection, id, before, limit).await
+        })
     }
 
     fn foreign_columns(&self) -> Result<Vec<String>> {

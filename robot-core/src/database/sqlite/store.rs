@@ -13,18 +13,19 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Count, Error, Filter, OpenError, OpenOptions, Page, PageRequest,
-        Pending, Preparation, Receipt, Redefinition, Restoration, Result, Scheme,
+        Catalogue, Change, Changes, Count, Error, Event, Filter, OpenError, OpenOptions, Page,
+        PageRequest, Pending, Position, Preparation, Receipt, Redefinition, Restoration, Result,
+        Scheme,
     },
     database::{
         define::KnownDefinition,
-        migrations,
+        history, migrations,
         refresher::Refresher,
         statements::{find, foreign_columns, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
-    model::{Definition, Field, Robot, RobotId},
+    model::{Definition, Field, Revision, Robot, RobotId},
 };
 
 /// URLs of SQLite files.
@@ -244,6 +245,25 @@ impl Catalogue for SqliteCatalogue {
     fn foreign_columns(&self) -> Result<Vec<String>> {
         let pool = &self.reads.pool;
         pool.read(|connection| now(foreign_columns(connection)))
+    }
+
+    fn position(&self) -> Result<Position> {
+        let pool = &self.reads.pool;
+        let position = pool.read(|connection| now(history::position(connection)));
+        Ok(position?.0)
+    }
+
+    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.reads.pool.read(|connection| {
+            connection.transaction(|connection| now(history::changes(connection, after, limit)))
+        })
+    }
+
+    fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
+        self.reads.pool.read(|connection| {
+            connection
+                .transaction(|connection| now(history::history(connection, id, before, limit)))
+        })
     }
 
     fn files(&self) -> StoreFiles {

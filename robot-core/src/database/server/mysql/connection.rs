@@ -28,8 +28,7 @@ impl Backend for AsyncMysqlConnection {
 
     const EXAMPLE: &'static str = "mysql://user:password@host/database";
 
-    const REMEDY: &'static str =
-        "check user, password and database in the URL, that the user may create tables and triggers in it, and, on a \
+    const REMEDY: &'static str = "check user, password and database in the URL, that the user may create tables and triggers in it, and, on a \
          server with a binary log, that log_bin_trust_function_creators is set";
 
     const TLS_REMEDY: &'static str =

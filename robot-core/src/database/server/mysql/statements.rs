@@ -47,7 +47,9 @@ impl Dialect for AsyncMysqlConnection {
         }
         let receipts = match ids {
             // Without a transaction, another client may have changed the robot.
-            [id] => Fragment::new("SELECT ").number(*id).sql(", CAST(@robots_revision AS CHAR)"),
+            [id] => Fragment::new("SELECT ")
+                .number(*id)
+                .sql(", CAST(@robots_revision AS CHAR)"),
             ids => select("id, CAST(revision AS CHAR)", Some(has_id_of(ids))),
         };
         let receipts = returned(self, receipts).await;
@@ -285,7 +287,9 @@ async fn inserted(
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     let last = revision.parse().unwrap_or(count);
     let receipts = ids.zip(last + 1 - count..=last);
-    receipts.map(|(id, revision)| receipt((id, revision.to_string()))).collect()
+    receipts
+        .map(|(id, revision)| receipt((id, revision.to_string())))
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Store in memory: for tests and for embedding, and the reference model of the other stores.
 
+mod history;
+
 use std::{
     borrow::Cow,
     collections::{BTreeMap, HashMap},
@@ -9,13 +11,16 @@ use std::{
 
 use compact_str::CompactString;
 
+use history::History;
+
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Page, PageRequest, Pending, Receipt, Redefinition, Restoration,
-        Result,
+        Action, Catalogue, Change, Changes, Error, Event, Page, PageRequest, Pending, Position,
+        Receipt, Redefinition, Restoration, Result,
     },
     model::{
-        Definition, Field, Member, Revision, Robot, RobotId, ValidDraft, Violation, Violations,
+        Audit, Definition, Field, Member, Revision, Robot, RobotId, Timestamp, ValidDraft,
+        Violation, Violations,
     },
 };
 
@@ -43,17 +48,10 @@ struct Robots {
     by_value: HashMap<(CompactString, String), RobotId>,
     /// The number of the greatest id that was ever assigned or restored.
     last_id: i64,
-    /// The number of changes.
-    revision: i64,
+    history: History,
 }
 
 impl Robots {
-    /// The revision of the next change.
-    fn next_revision(&self) -> Result<Revision> {
-        let next = self.revision.checked_add(1).and_then(Revision::new);
-        next.ok_or_else(|| Error::store("all revisions are assigned"))
-    }
-
     /// The unique fields whose values other robots have.
     fn taken(&self, robot: &Robot) -> Vec<Field> {
         let is_taken = |field: &&Field| {
@@ -68,18 +66,27 @@ impl Robots {
         self.definition.unique().filter(is_taken).cloned().collect()
     }
 
-    /// Adds a robot with its revision, unless its id or another unique value is taken.
-    fn add(&mut self, robot: Robot) -> Result<(), Violations> {
+    /// Adds a robot by the next change, unless its id or another unique value is taken.
+    fn add(&mut self, robot: Robot) -> Result<Receipt> {
         if self.by_id.contains_key(&robot.id()) {
             return Err(Violation::ID_TAKEN.into());
         }
+        self.store(Action::Added, robot)
+    }
+
+    /// Stores a robot by the next change, unless a unique value is taken.
+    fn store(&mut self, action: Action, robot: Robot) -> Result<Receipt> {
         let taken = self.taken(&robot);
         if !taken.is_empty() {
-            return Err(Violations::taken(&taken));
+            return Err(Violations::taken(&taken).into());
         }
-        self.revision = robot.revision().get();
-        self.put(Arc::new(robot));
-        Ok(())
+        let (id, revision) = (robot.id(), self.history.next_revision()?);
+        self.remove(id);
+        let robot = Arc::new(robot.with_revision(revision));
+        self.history.stored(action, &robot);
+        self.put(robot);
+        let revision = Some(revision);
+        Ok(Receipt { id, revision })
     }
 
     fn put(&mut self, robot: Arc<Robot>) {
@@ -107,17 +114,16 @@ impl Robots {
         }
     }
 
-    fn insert(&mut self, draft: ValidDraft) -> Result<Receipt> {
+    fn insert(&mut self, draft: ValidDraft, by: Option<&str>) -> Result<Receipt> {
         let id = self
             .last_id
             .checked_add(1)
             .and_then(RobotId::new)
             .ok_or_else(|| Error::store("all ids are assigned"))?;
-        let revision = self.next_revision()?;
-        self.add(draft.with_id(id).with_revision(revision))?;
+        let robot = draft.with_id(id).with_audit(audit(None, by));
+        let receipt = self.add(robot)?;
         self.last_id = id.get();
-        let revision = Some(revision);
-        Ok(Receipt { id, revision })
+        Ok(receipt)
     }
 
     fn remove(&mut self, id: RobotId) {
@@ -129,31 +135,23 @@ impl Robots {
         }
     }
 
-    fn apply(&mut self, change: Change) -> Result<Receipt> {
+    fn apply(&mut self, change: Change, by: Option<&str>) -> Result<Receipt> {
         // The definition may have changed since the change was checked.
         let checked = match change.check_again(&self.definition)? {
             Cow::Owned(checked) => Some(checked),
             Cow::Borrowed(_) => None,
         };
         match checked.unwrap_or(change) {
-            Change::Insert(draft) => self.insert(draft),
+            Change::Insert(draft) => self.insert(draft, by),
             Change::Update(id, revision, changes) => {
                 let robot = self.expected(id, revision)?;
-                let revision = self.next_revision()?;
-                let changed = changes.apply_to(robot, revision);
-                let taken = self.taken(&changed);
-                if !taken.is_empty() {
-                    return Err(Violations::taken(&taken).into());
-                }
-                self.remove(id);
-                self.revision = revision.get();
-                self.put(Arc::new(changed));
-                let revision = Some(revision);
-                Ok(Receipt { id, revision })
+                let changed = changes.apply_to(robot, robot.revision());
+                let changed = changed.with_audit(audit(Some(robot), by));
+                self.store(Action::Changed, changed)
             }
             Change::Delete(id, revision) => {
                 self.expected(id, revision)?;
-                self.revision = self.next_revision()?.get();
+                self.history.deleted(id, by)?;
                 self.remove(id);
                 let revision = None;
                 Ok(Receipt { id, revision })
@@ -184,10 +182,21 @@ impl Robots {
         let read: fn(&Robot) -> Robot = if request.has_names_only() {
             |robot| Robot::named(robot.id(), robot.name())
         } else {
-            Robot::clone
+            Robot::without_audit
         };
         let robots = robots.filter(|robot| matcher.matches(robot));
         request.room().first(robots, read)
+    }
+}
+
+/// The times and the author of a change by which a robot is added, or changed.
+fn audit(before: Option<&Robot>, by: Option<&str>) -> Audit {
+    let now = Some(Timestamp::now());
+    let created_at = before.map_or(now, |robot| robot.audit()?.created_at);
+    Audit {
+        created_at,
+        updated_at: now,
+        updated_by: by.map(CompactString::from),
     }
 }
 
@@ -210,10 +219,11 @@ impl Robots {
         let (definition, rewritten) = redefinition.apply(&self.definition, robots)?;
         self.definition = Arc::new(definition);
         for robot in rewritten {
-            let revision = self.next_revision()?;
-            self.revision = revision.get();
-            let robot = robot.with_revision(revision);
-            self.by_id.insert(robot.id(), Arc::new(robot));
+            let revision = self.history.next_revision()?;
+            let audit = audit(self.by_id.get(&robot.id()).map(|robot| &**robot), None);
+            let robot = Arc::new(robot.with_revision(revision).with_audit(audit));
+            self.history.stored(Action::Changed, &robot);
+            self.by_id.insert(robot.id(), robot);
         }
         self.by_value.clear();
         let robots: Vec<_> = self.by_id.values().cloned().collect();
@@ -246,17 +256,21 @@ impl Catalogue for MemoryCatalogue {
     // Memory never blocks for long, so the caller's thread does the work.
 
     fn start(&self, change: Change) -> Pending<Result<Receipt>> {
-        Pending::ready(self.write().apply(change))
+        Pending::ready(self.write().apply(change, None))
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        let robot = self.read().by_id.get(&id).map(|robot| (**robot).clone());
+        let robot = self
+            .read()
+            .by_id
+            .get(&id)
+            .map(|robot| robot.without_audit());
         Pending::ready(Ok(robot))
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         let robots = self.read();
-        let robot = robots.named(name).next().map(|robot| (**robot).clone());
+        let robot = robots.named(name).next().map(|robot| robot.without_audit());
         Ok(robot)
     }
 
@@ -276,11 +290,11 @@ impl Catalogue for MemoryCatalogue {
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
         let mut robots = self.write();
-        let (last_id, revision) = (robots.last_id, robots.revision);
+        let (last_id, revision) = (robots.last_id, robots.history.position().revision());
         let (mut receipts, mut before) = (Vec::new(), Vec::new());
         for change in changes {
             let robot = change.id().and_then(|id| robots.by_id.get(&id).cloned());
-            match robots.apply(change) {
+            match robots.apply(change, None) {
                 Ok(receipt) => {
                     receipts.push(receipt);
                     before.push((receipt.id, robot));
@@ -289,7 +303,8 @@ impl Catalogue for MemoryCatalogue {
                     for (id, robot) in before.into_iter().rev() {
                         robots.undo(id, robot);
                     }
-                    (robots.last_id, robots.revision) = (last_id, revision);
+                    robots.last_id = last_id;
+                    robots.history.forget_after(revision);
                     return Err(error);
                 }
             }
@@ -299,15 +314,24 @@ impl Catalogue for MemoryCatalogue {
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         let mut robots = self.write();
-        let revision = robots.revision;
+        let revision = robots.history.position().revision();
         for (index, robot) in restoration.robots().iter().enumerate() {
-            let next = robots.next_revision()?;
-            if let Err(violations) = robots.add(robot.clone().with_revision(next)) {
-                robots.revision = revision;
+            let mut audit = audit(None, None);
+            if let Some(kept) = robot.audit() {
+                audit.created_at = kept.created_at.or(audit.created_at);
+                audit.updated_at = kept.updated_at.or(audit.updated_at);
+                audit.updated_by.clone_from(&kept.updated_by);
+            }
+            let restored = robots.add(robot.clone().with_audit(audit));
+            if let Err(error) = restored {
+                robots.history.forget_after(revision);
                 for added in &restoration.robots()[..index] {
                     robots.remove(added.id());
                 }
-                return Err(Restoration::conflict(robot, violations.first()));
+                return Err(match error {
+                    Error::Rejected(violations) => Restoration::conflict(robot, violations.first()),
+                    error => error,
+                });
             }
         }
         let last_id = restoration.last_id().map_or(0, RobotId::get);
@@ -317,5 +341,17 @@ impl Catalogue for MemoryCatalogue {
 
     fn last_id(&self) -> Result<Option<RobotId>> {
         Ok(RobotId::new(self.read().last_id))
+    }
+
+    fn position(&self) -> Result<Position> {
+        Ok(self.read().history.position().clone())
+    }
+
+    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.read().history.changes(after, limit)
+    }
+
+    fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
+        Ok(self.read().history.history(id, before, limit))
     }
 }

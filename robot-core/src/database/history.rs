@@ -1,0 +1,202 @@
+//! The changes of a catalogue, and the history of a robot, from the robots and the versions that changes have replaced.
+
+use std::cmp::Reverse;
+
+use compact_str::CompactString;
+use diesel::{QueryResult, prelude::Queryable, result::Error as DieselError};
+
+use super::{
+    dialect::Dialect,
+    errors::wrap,
+    fragment::Fragment,
+    schema::{Row, robot},
+    statements::row_limit,
+};
+use crate::{
+    catalogue::{Action, Changes, Event, Position, Room},
+    model::{Audit, Revision, RobotId, Timestamp},
+};
+
+/// The columns of a [`VersionRow`] of a version that was replaced.
+const VERSION: &str = "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own, \
+    robots.added, robots.created_at, robots.updated_at, robots.updated_by, \
+    robots.replaced, robots.is_deleted, robots.replaced_at, robots.replaced_by";
+
+/// The columns of a [`VersionRow`] of a robot. The last four mean nothing.
+const ROBOT: &str = "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own, \
+    robots.added, robots.created_at, robots.updated_at, robots.updated_by, \
+    robots.revision, robots.revision, robots.revision, robots.updated_by";
+
+/// A version of a robot as it is read.
+#[derive(Queryable)]
+pub(super) struct VersionRow {
+    id: i64,
+    name: String,
+    robot_type: Option<String>,
+    year: Option<i64>,
+    revision: i64,
+    own: Option<String>,
+    added: i64,
+    created_at: Option<i64>,
+    updated_at: Option<i64>,
+    updated_by: Option<String>,
+    replaced: i64,
+    is_deleted: i64,
+    replaced_at: i64,
+    replaced_by: Option<String>,
+}
+
+fn revision(number: i64) -> Revision {
+    Revision::new(number).unwrap_or(Revision::FIRST)
+}
+
+impl VersionRow {
+    /// The change that has made the version.
+    fn event(self) -> QueryResult<Event> {
+        let (is_first, revision) = (self.added == self.revision, revision(self.revision));
+        let by = self.updated_by.map(CompactString::from);
+        let audit = Audit {
+            created_at: self.created_at.and_then(Timestamp::from_milliseconds),
+            updated_at: self.updated_at.and_then(Timestamp::from_milliseconds),
+            updated_by: by.clone(),
+        };
+        let row = Row {
+            id: self.id,
+            name: self.name,
+            robot_type: self.robot_type,
+            year: self.year,
+            revision: self.revision,
+            own: self.own,
+        };
+        let (robot, at) = (robot(row)?, audit.updated_at);
+        Ok(Event {
+            revision,
+            action: if is_first {
+                Action::Added
+            } else {
+                Action::Changed
+            },
+            at,
+            by,
+            id: robot.id(),
+            robot: Some(robot.with_audit(audit)),
+        })
+    }
+
+    /// The deletion that has replaced the version.
+    fn deletion(&self) -> Option<Event> {
+        (self.is_deleted == 1).then(|| {
+            Some(Event {
+                revision: revision(self.replaced),
+                action: Action::Deleted,
+                at: Timestamp::from_milliseconds(self.replaced_at),
+                by: self.replaced_by.as_deref().map(CompactString::from),
+                id: RobotId::new(self.id)?,
+                robot: None,
+            })
+        })?
+    }
+}
+
+/// The present position, and the revision after which all changes are kept.
+pub(super) async fn position<C: Dialect>(connection: &mut C) -> QueryResult<(Position, i64)> {
+    let (before, after) = C::JSON_ARRAY;
+    let query = Fragment::new(format!(
+        "SELECT revision, {before}complete_from, identity{after} FROM robots_catalogue WHERE id = 1"
+    ));
+    let mut rows = connection.pairs(query, &mut Room::of_robots(1), Ok).await?;
+    let (revision, json) = rows.pop().ok_or(DieselError::NotFound)?;
+    let (complete_from, identity): (i64, String) = serde_json::from_str(&json)
+        .map_err(|error| DieselError::DeserializationError(error.into()))?;
+    Ok((Position::new(identity, revision), complete_from))
+}
+
+/// Changes after a position, in their order. All statements must see the same snapshot.
+pub(super) async fn changes<C: Dialect>(
+    connection: &mut C,
+    after: &Position,
+    limit: usize,
+) -> QueryResult<Changes> {
+    let (now, complete_from) = position(connection).await?;
+    after.check(&now, complete_from).map_err(wrap)?;
+    let limited = |condition: Fragment<'static>, order: &'static str| {
+        let limit = row_limit(limit.saturating_add(1));
+        condition.sql(order).sql(" LIMIT ").number(limit)
+    };
+    let changed = Fragment::new(format!(
+        "SELECT {ROBOT} FROM robots WHERE robots.revision > "
+    ));
+    let changed = changed.number(after.revision());
+    let changed = limited(changed, " ORDER BY robots.revision");
+    let changed = connection.versions(changed).await?;
+    // Robots that came back are not deleted now, and a robot may be deleted again.
+    let deleted = Fragment::new(format!(
+        "SELECT {VERSION} FROM robots_versions AS robots WHERE robots.is_deleted = 1 AND robots.replaced > "
+    ));
+    let deleted = deleted.number(after.revision()).sql(
+        " AND NOT EXISTS (SELECT 1 FROM robots AS present WHERE present.id = robots.id)
+          AND NOT EXISTS (SELECT 1 FROM robots_versions AS later
+              WHERE later.id = robots.id AND later.replaced > robots.replaced)",
+    );
+    let deleted = limited(deleted, " ORDER BY robots.replaced");
+    let deleted = connection.versions(deleted).await?;
+    let mut events = Vec::with_capacity(changed.len() + deleted.len());
+    for version in changed {
+        let is_added = version.added > after.revision();
+        let action = if is_added {
+            Action::Added
+        } else {
+            Action::Changed
+        };
+        let event = version.event()?;
+        events.push(Event { action, ..event });
+    }
+    events.extend(deleted.iter().filter_map(VersionRow::deletion));
+    events.sort_unstable_by_key(|event| event.revision);
+    let is_last = events.len() <= limit;
+    events.truncate(limit);
+    let next = match events.last() {
+        Some(last) if !is_last => Position {
+            revision: last.revision.get(),
+            ..now
+        },
+        _ => now,
+    };
+    Ok(Changes {
+        events,
+        next,
+        is_last,
+    })
+}
+
+/// The changes of a robot before a revision, the latest first. All statements must see the same snapshot.
+pub(super) async fn history<C: Dialect>(
+    connection: &mut C,
+    id: RobotId,
+    before: Option<Revision>,
+    limit: usize,
+) -> QueryResult<Vec<Event>> {
+    let before = before.map_or(i64::MAX, Revision::get);
+    let of_robot = |columns: &str, table: &str| {
+        let query = Fragment::new(format!("SELECT {columns} FROM {table} WHERE robots.id = "));
+        let query = query.number(id.get()).sql(" AND robots.revision < ");
+        query.number(before)
+    };
+    let mut versions = connection.versions(of_robot(ROBOT, "robots")).await?;
+    for version in &mut versions {
+        version.is_deleted = 0;
+    }
+    let replaced = of_robot(VERSION, "robots_versions AS robots");
+    let replaced = replaced.sql(" ORDER BY robots.replaced DESC LIMIT ");
+    let replaced = replaced.number(row_limit(limit.saturating_add(1)));
+    versions.extend(connection.versions(replaced).await?);
+    let mut events = Vec::with_capacity(versions.len());
+    for version in versions {
+        events.extend(version.deletion());
+        events.push(version.event()?);
+    }
+    events.retain(|event| event.revision.get() < before);
+    events.sort_unstable_by_key(|event| Reverse(event.revision));
+    events.truncate(limit);
+    Ok(events)
+}

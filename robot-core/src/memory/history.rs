@@ -1,0 +1,159 @@
+//! The changes of a catalogue in memory.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+};
+
+use compact_str::{CompactString, format_compact};
+
+use crate::{
+    catalogue::{Action, Changes, Error, Event, Position, Result},
+    model::{Revision, Robot, RobotId, Timestamp},
+};
+
+/// All changes, by their revisions.
+#[derive(Debug)]
+pub(super) struct History {
+    position: Position,
+    log: BTreeMap<i64, Entry>,
+    of_robots: BTreeSet<(RobotId, i64)>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    action: Action,
+    at: Option<Timestamp>,
+    by: Option<CompactString>,
+    id: RobotId,
+    /// The robot after the change, which the catalogue shares.
+    robot: Option<Arc<Robot>>,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        // Another one for each catalogue.
+        let identity = format_compact!("{:016x}", RandomState::new().hash_one(()));
+        Self {
+            position: Position::new(identity, 0),
+            log: BTreeMap::new(),
+            of_robots: BTreeSet::new(),
+        }
+    }
+}
+
+impl History {
+    pub(super) fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// The revision of the next change.
+    pub(super) fn next_revision(&self) -> Result<Revision> {
+        let next = self.position.revision().checked_add(1);
+        let next = next.and_then(Revision::new);
+        next.ok_or_else(|| Error::store("all revisions are assigned"))
+    }
+
+    /// Adds the change with the next revision, which has stored a robot.
+    pub(super) fn stored(&mut self, action: Action, robot: &Arc<Robot>) {
+        let audit = robot.audit().cloned().unwrap_or_default();
+        let entry = Entry {
+            action,
+            at: audit.updated_at,
+            by: audit.updated_by,
+            id: robot.id(),
+            robot: Some(Arc::clone(robot)),
+        };
+        self.add(robot.revision(), entry);
+    }
+
+    /// Adds the next change, a deletion.
+    pub(super) fn deleted(&mut self, id: RobotId, by: Option<&str>) -> Result<()> {
+        let entry = Entry {
+            action: Action::Deleted,
+            at: Some(Timestamp::now()),
+            by: by.map(CompactString::from),
+            id,
+            robot: None,
+        };
+        self.add(self.next_revision()?, entry);
+        Ok(())
+    }
+
+    fn add(&mut self, revision: Revision, entry: Entry) {
+        self.position.revision = revision.get();
+        self.of_robots.insert((entry.id, revision.get()));
+        self.log.insert(revision.get(), entry);
+    }
+
+    /// Forgets the changes after a revision, which are undone.
+    pub(super) fn forget_after(&mut self, revision: i64) {
+        self.position.revision = revision;
+        for (number, entry) in self.log.split_off(&(revision + 1)) {
+            self.of_robots.remove(&(entry.id, number));
+        }
+    }
+
+    fn event(&self, (number, entry): (&i64, &Entry)) -> Option<Event> {
+        Some(Event {
+            revision: Revision::new(*number)?,
+            action: entry.action,
+            at: entry.at,
+            by: entry.by.clone(),
+            id: entry.id,
+            robot: entry.robot.as_deref().cloned(),
+        })
+    }
+
+    pub(super) fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        after.check(&self.position, 0)?;
+        let first = after.revision() + 1;
+        let is_latest = |(number, entry): &(&i64, &Entry)| {
+            let mut later = self.of_robots.range((entry.id, **number + 1)..);
+            later.next().is_none_or(|(id, _)| *id != entry.id)
+        };
+        let latest = self.log.range(first..).filter(is_latest);
+        let events = latest.filter_map(|(number, entry)| {
+            let changes = self
+                .of_robots
+                .range((entry.id, first)..=(entry.id, *number));
+            let mut actions = changes.filter_map(|(_, number)| Some(self.log.get(number)?.action));
+            let mut event = self.event((number, entry))?;
+            if event.robot.is_some() && actions.any(|action| action == Action::Added) {
+                event.action = Action::Added;
+            }
+            Some(event)
+        });
+        let mut events: Vec<_> = events.take(limit.saturating_add(1)).collect();
+        let is_last = events.len() <= limit;
+        events.truncate(limit);
+        let mut next = self.position.clone();
+        if let Some(last) = events.last().filter(|_| !is_last) {
+            next.revision = last.revision.get();
+        }
+        Ok(Changes {
+            events,
+            next,
+            is_last,
+        })
+    }
+
+    pub(super) fn history(
+        &self,
+        id: RobotId,
+        before: Option<Revision>,
+        limit: usize,
+    ) -> Vec<Event> {
+        let before = before.map_or(i64::MAX, Revision::get);
+        let changes = self.of_robots.range((id, 0)..(id, before)).rev();
+        let events = changes.filter_map(|(_, number)| {
+            let entry = self.log.get_key_value(number)?;
+            self.event(entry)
+        });
+        let mut events: Vec<_> = events.take(limit).collect();
+        events.sort_unstable_by_key(|event| Reverse(event.revision));
+        events
+    }
+}
