@@ -113,12 +113,12 @@ struct Readmes;
 
 pub use backup::backup;
 pub use catalogue::{
-    Action, Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Changes,
-    Check, CheckError, CheckReport, Comparison, Condition, Count, Cursor, DefinitionConflict,
-    EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn, OpenOptions, Page,
-    PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError, ParseVersionError,
-    Pending, Place, Position, Preparation, Receipt, Redefinition, Restoration, Result, Scheme,
-    Sort, Summary, SummaryGroup, ValueCount, redact,
+    Acting, Action, Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change,
+    Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count, Cursor,
+    DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn,
+    OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError,
+    ParseVersionError, Pending, Place, Position, Preparation, Receipt, Redefinition, Restoration,
+    Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

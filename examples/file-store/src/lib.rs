@@ -13,7 +13,7 @@ use std::{
 
 use file::File;
 use robot_core::{
-    Catalogue, Change, Definition, Error, OpenError, Page, PageRequest, Pending, Receipt,
+    Catalogue, Change, Commit, Definition, Error, OpenError, Page, PageRequest, Pending, Receipt,
     Redefinition, Restoration, Result, Robot, RobotId, Scheme, StoreFiles,
 };
 use state::State;
@@ -77,7 +77,7 @@ impl Shared {
 }
 
 impl Catalogue for FileCatalogue {
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
+    fn start(&self, change: Change, _: Option<&str>) -> Pending<Result<Receipt>> {
         // The file is written on the thread that waits for the result.
         let shared = Arc::clone(&self.0);
         Pending::blocking(move || shared.change(|state| state.apply(&change)))
@@ -97,10 +97,13 @@ impl Catalogue for FileCatalogue {
         Ok(request.page_of(self.0.state().robots()))
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
+    fn commit(&self, changes: Vec<Change>, _: Option<&str>) -> Result<Commit> {
         self.0.change(|state| {
             let receipts = changes.iter().map(|change| state.apply(change));
-            receipts.collect()
+            Ok(Commit {
+                receipts: receipts.collect::<Result<_>>()?,
+                positions: None,
+            })
         })
     }
 

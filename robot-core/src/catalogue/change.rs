@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+use compact_str::CompactString;
+
+use super::history::Position;
 use crate::model::{
     Definition, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violations,
 };
@@ -38,6 +41,33 @@ pub struct Receipt {
     pub id: RobotId,
     /// The revision that the store has given to the robot; `None` if it was deleted.
     pub revision: Option<Revision>,
+}
+
+/// What a store returns about changes that it has stored together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// A receipt for each change, in their order.
+    pub receipts: Vec<Receipt>,
+    /// The positions before and after the changes, between which no others are; `None` if the store keeps no history.
+    pub positions: Option<(Position, Position)>,
+}
+
+/// A change, and who makes it.
+#[derive(Debug, Clone)]
+pub(crate) struct Authored {
+    pub(crate) change: Change,
+    pub(crate) by: Option<CompactString>,
+}
+
+impl Authored {
+    pub(crate) fn new(change: Change, by: Option<&str>) -> Self {
+        let by = by.map(CompactString::from);
+        Self { change, by }
+    }
+
+    pub(crate) fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
 }
 
 impl Receipt {

@@ -290,7 +290,15 @@ pub trait CatalogueExt: Catalogue {
     /// # Errors
     /// Those of [`Catalogue::start`].
     fn apply(&self, change: Change) -> Result<Receipt> {
-        self.start(change).wait()
+        self.start(change, None).wait()
+    }
+
+    /// Executes changes together, as [`commit`](Catalogue::commit) does, without an author.
+    ///
+    /// # Errors
+    /// Those of [`commit`](Catalogue::commit).
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
+        self.commit(changes, None).map(|commit| commit.receipts)
     }
 
     /// Stores a new robot, and returns it with its id.
@@ -372,7 +380,7 @@ pub trait CatalogueExt: Catalogue {
     {
         match self.definition().validate(draft) {
             Ok(draft) => {
-                let receipt = self.start(Change::Insert(draft.clone()));
+                let receipt = self.start(Change::Insert(draft.clone()), None);
                 receipt.map(|receipt| Ok(receipt?.new_robot(draft)))
             }
             Err(rejection) => {

@@ -39,7 +39,8 @@ pub(crate) mod summary;
 pub(crate) mod url;
 
 pub use backup::{Backup, BackupError};
-pub use change::{Change, Receipt};
+pub(crate) use change::Authored;
+pub use change::{Change, Commit, Receipt};
 pub use check::{Check, CheckError, CheckReport};
 pub use condition::{Comparison, Condition};
 pub use cursor::{Cursor, ParseCursorError, ParseSortError, Place, Sort};
@@ -56,6 +57,6 @@ pub use pages::Pages;
 pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
 pub use scheme::{OpenFn, Scheme};
-pub use store::Catalogue;
+pub use store::{Acting, Catalogue};
 pub use summary::{Count, Summary, SummaryGroup, ValueCount};
 pub use url::redact;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
+
 use super::{
-    change::{Change, Receipt},
+    change::{Change, Commit, Receipt},
     cursor::Cursor,
     define::Redefinition,
     error::{Error, Result},
@@ -97,7 +99,7 @@ use crate::{
 pub trait Catalogue: Send + Sync {
     /// Starts a change, and returns its receipt. Must not block: a store without threads of its own returns [`Pending::blocking`], and callers such as
     /// a web server run that elsewhere. Changes of which none waits for the result of another may
-    /// take effect in any order. Dropping the [`Pending`] does not cancel a change that has started.
+    /// take effect in any order. The history names who makes the change. Dropping the [`Pending`] does not cancel a change that has started.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
@@ -112,12 +114,13 @@ pub trait Catalogue: Send + Sync {
     ///
     /// let catalogue = MemoryCatalogue::new();
     /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
-    /// let Receipt { id, revision } = catalogue.start(Change::Insert(draft)).wait()?;
-    /// catalogue.start(Change::Delete(id, revision)).wait()?;
-    /// assert!(matches!(catalogue.start(Change::Delete(id, None)).wait(), Err(Error::NotFound(_))));
+    /// let Receipt { id, revision } = catalogue.start(Change::Insert(draft), Some("Anna")).wait()?;
+    /// catalogue.start(Change::Delete(id, revision), None).wait()?;
+    /// let again = catalogue.start(Change::Delete(id, None), None);
+    /// assert!(matches!(again.wait(), Err(Error::NotFound(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn start(&self, change: Change) -> Pending<Result<Receipt>>;
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>>;
 
     /// Starts to look up the robot with this id. Must not block, as [`start`](Self::start).
     ///
@@ -153,15 +156,15 @@ pub trait Catalogue: Send + Sync {
     /// # use robot_core::{Catalogue, CatalogueExt, Change, Draft, MemoryCatalogue, ValidDraft};
     /// let catalogue = MemoryCatalogue::new();
     /// let insert = |name| ValidDraft::new(Draft::new(name, "droid", 1977)).map(Change::Insert);
-    /// let receipts = catalogue.apply_all(vec![insert("R2-D2")?, insert("C-3PO")?])?;
-    /// assert_eq!(catalogue.find("C-3PO")?.map(|robot| robot.id()), Some(receipts[1].id));
+    /// let commit = catalogue.commit(vec![insert("R2-D2")?, insert("C-3PO")?], Some("Anna"))?;
+    /// assert_eq!(catalogue.find("C-3PO")?.map(|robot| robot.id()), Some(commit.receipts[1].id));
     ///
-    /// let result = catalogue.apply_all(vec![insert("BB-8")?, insert("C-3PO")?]);
+    /// let result = catalogue.commit(vec![insert("BB-8")?, insert("C-3PO")?], Some("Anna"));
     /// assert_eq!(result.unwrap_err().to_string(), "The robot name must be unique");
     /// assert_eq!(catalogue.find("BB-8")?, None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>>;
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit>;
 
     /// Stores robots under the ids that they have, all of them or none.
     ///
@@ -298,66 +301,93 @@ pub trait Catalogue: Send + Sync {
     }
 }
 
-/// Implements [`Catalogue`] by forwarding every method. The lint rejects an implementation that
+/// Implements [`Catalogue`] by forwarding every method to a target, with an author of changes. The lint rejects an implementation that
 /// leaves a method to its default, which would lose the target's own.
 macro_rules! forward_catalogue {
-    ($type:ty) => {
+    ($type:ty, $self:ident => $target:expr, $by:ident => $author:expr) => {
         #[deny(clippy::missing_trait_methods)]
         impl<C: Catalogue + ?Sized> Catalogue for $type {
-            fn start(&self, change: Change) -> Pending<Result<Receipt>> {
-                (**self).start(change)
+            fn start(&$self, change: Change, $by: Option<&str>) -> Pending<Result<Receipt>> {
+                $target.start(change, $author)
             }
-            fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-                (**self).start_get(id)
+            fn start_get(&$self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+                $target.start_get(id)
             }
-            fn find(&self, name: &str) -> Result<Option<Robot>> {
-                (**self).find(name)
+            fn find(&$self, name: &str) -> Result<Option<Robot>> {
+                $target.find(name)
             }
-            fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
-                (**self).page(request)
+            fn page(&$self, request: PageRequest<'_>) -> Result<Page<Robot>> {
+                $target.page(request)
             }
-            fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
-                (**self).apply_all(changes)
+            fn commit(&$self, changes: Vec<Change>, $by: Option<&str>) -> Result<Commit> {
+                $target.commit(changes, $author)
             }
-            fn restore(&self, restoration: &Restoration) -> Result<()> {
-                (**self).restore(restoration)
+            fn restore(&$self, restoration: &Restoration) -> Result<()> {
+                $target.restore(restoration)
             }
-            fn last_id(&self) -> Result<Option<RobotId>> {
-                (**self).last_id()
+            fn last_id(&$self) -> Result<Option<RobotId>> {
+                $target.last_id()
             }
-            fn foreign_columns(&self) -> Result<Vec<String>> {
-                (**self).foreign_columns()
+            fn foreign_columns(&$self) -> Result<Vec<String>> {
+                $target.foreign_columns()
             }
-            fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
-                (**self).counts(filter, by)
+            fn counts(&$self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
+                $target.counts(filter, by)
             }
-            fn definition(&self) -> Arc<Definition> {
-                (**self).definition()
+            fn definition(&$self) -> Arc<Definition> {
+                $target.definition()
             }
-            fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
-                (**self).define(redefinition)
+            fn define(&$self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+                $target.define(redefinition)
             }
-            fn position(&self) -> Result<Position> {
-                (**self).position()
+            fn position(&$self) -> Result<Position> {
+                $target.position()
             }
-            fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-                (**self).changes(after, limit)
+            fn changes(&$self, after: &Position, limit: usize) -> Result<Changes> {
+                $target.changes(after, limit)
             }
             fn history(
-                &self,
+                &$self,
                 id: RobotId,
                 before: Option<Revision>,
                 limit: usize,
             ) -> Result<Vec<Event>> {
-                (**self).history(id, before, limit)
+                $target.history(id, before, limit)
             }
-            fn files(&self) -> StoreFiles {
-                (**self).files()
+            fn files(&$self) -> StoreFiles {
+                $target.files()
             }
         }
     };
 }
 
-forward_catalogue!(&C);
-forward_catalogue!(Box<C>);
-forward_catalogue!(Arc<C>);
+forward_catalogue!(&C, self => **self, by => by);
+forward_catalogue!(Box<C>, self => **self, by => by);
+forward_catalogue!(Arc<C>, self => **self, by => by);
+
+/// A catalogue whose changes have an author: the methods of [`CatalogueExt`](crate::CatalogueExt) name none.
+///
+/// ```
+/// use robot_core::{Acting, Catalogue, CatalogueExt, Draft, MemoryCatalogue};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let robot = Acting::new(&catalogue, "Anna").add(Draft::new("R2-D2", "droid", 1977))?;
+/// let history = catalogue.history(robot.id(), None, 1)?;
+/// assert_eq!(history[0].by.as_deref(), Some("Anna"));
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Acting<C: ?Sized> {
+    by: CompactString,
+    catalogue: C,
+}
+
+impl<C: Catalogue> Acting<C> {
+    /// A catalogue whose changes have this author, unless they name another one.
+    pub fn new(catalogue: C, by: impl Into<CompactString>) -> Self {
+        let by = by.into();
+        Self { by, catalogue }
+    }
+}
+
+forward_catalogue!(Acting<C>, self => self.catalogue, by => by.or(Some(&self.by)));

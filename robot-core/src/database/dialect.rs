@@ -93,11 +93,11 @@ pub(super) trait Dialect: Execute {
 
     fn drop_index(name: &str) -> String;
 
-    /// Inserts robots by one statement.
+    /// Inserts robots by one statement, each by its author.
     fn insert(
         &mut self,
         definition: &Definition,
-        drafts: &[&ValidDraft],
+        drafts: &[(&ValidDraft, Option<&str>)],
     ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send;
 
     /// The function that returns the number of characters of a text.

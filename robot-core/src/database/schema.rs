@@ -12,8 +12,8 @@ use super::{errors::wrap, fragment::Fragment};
 use crate::{
     catalogue::{Count, Error, Receipt},
     model::{
-        Definition, Draft, Field, Kind, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
-        fold, of_json,
+        Definition, Draft, Field, Kind, Revision, Robot, RobotId, Timestamp, ValidChanges,
+        ValidDraft, Value, fold, of_json,
     },
 };
 
@@ -32,6 +32,12 @@ diesel::table! {
         own_text -> Nullable<Text>,
         /// The values of other fields, as a JSON object.
         own -> Nullable<Text>,
+        /// When the robot was added, in milliseconds since 1970; NULL if that is not known.
+        created_at -> Nullable<BigInt>,
+        /// When it was last changed.
+        updated_at -> Nullable<BigInt>,
+        /// Who has changed it last; NULL for other programs.
+        updated_by -> Nullable<Text>,
     }
 }
 
@@ -102,14 +108,20 @@ pub(super) struct DraftRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) own_text: Option<Cow<'a, str>>,
     pub(super) own: Option<Cow<'a, str>>,
+    pub(super) created_at: Option<i64>,
+    pub(super) updated_at: Option<i64>,
+    pub(super) updated_by: Option<&'a str>,
 }
 
-/// The columns of a [`DraftRow`].
-pub(super) const DRAFT_COLUMNS: [&str; 4] = [
+/// The columns of a [`DraftRow`], without search texts.
+pub(super) const DRAFT_COLUMNS: [&str; 7] = [
     robots::name::NAME,
     robots::robot_type::NAME,
     robots::year::NAME,
     robots::own::NAME,
+    robots::created_at::NAME,
+    robots::updated_at::NAME,
+    robots::updated_by::NAME,
 ];
 
 /// A row of a robot with its id. No column has a default, so that several rows fit into one
@@ -142,7 +154,15 @@ impl<'a> DraftRow<'a> {
             search_text: None,
             own_text: None,
             own: draft.own().to_json(definition).map(Cow::Owned),
+            created_at: None,
+            updated_at: None,
+            updated_by: None,
         }
+    }
+
+    /// By this author.
+    pub(super) fn by(self, updated_by: Option<&'a str>) -> Self {
+        Self { updated_by, ..self }
     }
 }
 
@@ -154,6 +174,19 @@ impl<'a> RobotRow<'a> {
             values,
         }
     }
+
+    /// With the times and the author of a robot that is restored.
+    pub(super) fn restored(robot: &'a Robot, values: DraftRow<'a>) -> Self {
+        let audit = robot.audit();
+        let milliseconds = |time: Option<Timestamp>| time.map(Timestamp::milliseconds);
+        let values = DraftRow {
+            created_at: audit.and_then(|audit| milliseconds(audit.created_at)),
+            updated_at: audit.and_then(|audit| milliseconds(audit.updated_at)),
+            updated_by: audit.and_then(|audit| audit.updated_by.as_deref()),
+            ..values
+        };
+        Self::new(robot, values)
+    }
 }
 
 /// Appends the assignments of the columns that change to a statement. If what searches compare is not known, they compare
@@ -162,7 +195,9 @@ pub(super) fn assign<'a>(
     mut update: Fragment<'a>,
     definition: &Definition,
     changes: &'a ValidChanges,
+    by: Option<&'a str>,
 ) -> Fragment<'a> {
+    update = update.sql(", updated_by = ").text_or_null(by);
     let searched = definition.own().filter(|field| field.is_searched());
     let searched: Vec<_> = searched.collect();
     let is_changed = |field: &Field| changes.removes(field) || changes.value(field).is_some();

@@ -13,7 +13,7 @@ use super::{
     schema::{COLUMNS, NAMED, ROBOT, assign, count, named},
 };
 use crate::{
-    catalogue::{Change, Count, Error, Filter, PageRequest, Receipt, Result, Room},
+    catalogue::{Authored, Change, Count, Error, Filter, PageRequest, Receipt, Result, Room},
     model::{
         Definition, Field, OwnChange, Revision, Robot, RobotId, ValidChanges, Value, Violation,
         Violations,
@@ -230,11 +230,11 @@ pub(super) const UNINDEXED: &str = "robots.search_text IS NULL";
 pub(super) async fn update<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
-    changes: &ValidChanges,
+    (changes, by): (&ValidChanges, Option<&str>),
     ids: &[i64],
     condition: Fragment<'_>,
 ) -> QueryResult<Vec<Receipt>> {
-    let update = update_of::<C>(definition, changes, condition);
+    let update = update_of::<C>(definition, (changes, by), condition);
     let receipts = connection.update(update, ids).await?;
     if receipts.is_empty() {
         check_current(connection, definition).await?;
@@ -245,11 +245,11 @@ pub(super) async fn update<C: Dialect>(
 /// The statement that changes the robots that meet a condition.
 fn update_of<'a, C: Dialect>(
     definition: &Definition,
-    changes: &'a ValidChanges,
+    (changes, by): (&'a ValidChanges, Option<&'a str>),
     condition: Fragment<'a>,
 ) -> Fragment<'a> {
     let update = Fragment::new(format!("UPDATE robots SET {}", C::CHANGE));
-    let update = assign(update, definition, changes);
+    let update = assign(update, definition, changes, by);
     let update = match changes.own(definition) {
         OwnChange::None => update,
         OwnChange::Set(json) => update.sql(", own = ").text_or_null(json),
@@ -293,13 +293,24 @@ pub(super) async fn check_current<C: Dialect>(
     Err(wrap(Error::DefinitionStale))
 }
 
-/// Deletes the robots that meet a condition, and returns how many there were.
+/// Deletes the robots that meet a condition, and returns how many there were. If it has an author, it needs a transaction.
 pub(super) async fn delete<C: Execute>(
     connection: &mut C,
+    by: Option<&str>,
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
+    let actor = "UPDATE robots_catalogue SET actor = ";
+    if by.is_some() {
+        connection
+            .change(Fragment::new(actor).text_or_null(by))
+            .await?;
+    }
     let delete = Fragment::new("DELETE FROM robots WHERE ");
-    connection.change(delete.then(condition)).await
+    let deleted = connection.change(delete.then(condition)).await?;
+    if by.is_some() {
+        connection.change(Fragment::new(actor).sql("NULL")).await?;
+    }
+    Ok(deleted)
 }
 
 /// Whether a robot with this id exists now, also if another transaction has changed that since this one began.
@@ -312,20 +323,21 @@ pub(super) async fn exists<C: Dialect>(connection: &mut C, id: RobotId) -> Query
 pub(super) async fn apply<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
-    change: &Change,
+    Authored { change, by }: &Authored,
 ) -> QueryResult<Result<Receipt>> {
+    let by = by.as_deref();
     let (id, mut receipts) = match change {
         Change::Insert(draft) => {
-            let receipt = connection.insert(definition, &[draft]).await?.pop();
+            let receipt = connection.insert(definition, &[(draft, by)]).await?.pop();
             return Ok(receipt.ok_or_else(|| Error::unknown("no receipt")));
         }
         Change::Update(id, expected, changes) => {
             let (ids, condition) = ([id.get()], is_robot(*id, *expected));
-            let updated = update(connection, definition, changes, &ids, condition);
+            let updated = update(connection, definition, (changes, by), &ids, condition);
             (*id, updated.await?)
         }
         Change::Delete(id, expected) => {
-            let deleted = delete(connection, is_robot(*id, *expected)).await?;
+            let deleted = delete(connection, by, is_robot(*id, *expected)).await?;
             let (id, revision) = (*id, None);
             (id, vec![Receipt { id, revision }; deleted])
         }
@@ -346,10 +358,12 @@ pub(super) async fn apply<C: Dialect>(
 pub(super) async fn apply_alone<C: Dialect>(
     connection: &mut C,
     definition: &Definition,
-    change: &Change,
+    change: &Authored,
 ) -> QueryResult<Result<Receipt>> {
     match apply(connection, definition, change).await {
-        Err(error) if is_taken(&error) => rejection(connection, definition, change, error).await,
+        Err(error) if is_taken(&error) => {
+            rejection(connection, definition, &change.change, error).await
+        }
         result => result,
     }
 }

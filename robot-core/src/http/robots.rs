@@ -220,7 +220,7 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let id = call.id()?;
     let reply = Reply::to(call);
     if conditions.permit_all() {
-        let deleted = call.service.catalogue.start(Change::Delete(id, None));
+        let deleted = call.service.catalogue.start(Change::Delete(id, None), None);
         return Ok(deleted.map(move |deleted| Ok(deleted.map(|_| reply.deleted())?)));
     }
     Ok(change(call, id, conditions, move |catalogue, robot| {
@@ -243,7 +243,7 @@ fn update(
         && !reply.needs_robot()
     {
         let update = Change::Update(id, None, changes.clone());
-        let updated = call.service.catalogue.start(update);
+        let updated = call.service.catalogue.start(update, None);
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
     change(call, id, conditions, move |catalogue, robot| {

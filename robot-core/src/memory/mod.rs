@@ -15,8 +15,8 @@ use history::History;
 
 use crate::{
     catalogue::{
-        Action, Catalogue, Change, Changes, Error, Event, Page, PageRequest, Pending, Position,
-        Receipt, Redefinition, Restoration, Result,
+        Action, Catalogue, Change, Changes, Commit, Error, Event, Page, PageRequest, Pending,
+        Position, Receipt, Redefinition, Restoration, Result,
     },
     model::{
         Audit, Definition, Field, Member, Revision, Robot, RobotId, Timestamp, ValidDraft,
@@ -255,8 +255,8 @@ impl MemoryCatalogue {
 impl Catalogue for MemoryCatalogue {
     // Memory never blocks for long, so the caller's thread does the work.
 
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
-        Pending::ready(self.write().apply(change, None))
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>> {
+        Pending::ready(self.write().apply(change, by))
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
@@ -288,13 +288,13 @@ impl Catalogue for MemoryCatalogue {
         Ok(Arc::clone(&robots.definition))
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit> {
         let mut robots = self.write();
-        let (last_id, revision) = (robots.last_id, robots.history.position().revision());
+        let (last_id, position) = (robots.last_id, robots.history.position().clone());
         let (mut receipts, mut before) = (Vec::new(), Vec::new());
         for change in changes {
             let robot = change.id().and_then(|id| robots.by_id.get(&id).cloned());
-            match robots.apply(change, None) {
+            match robots.apply(change, by) {
                 Ok(receipt) => {
                     receipts.push(receipt);
                     before.push((receipt.id, robot));
@@ -304,12 +304,16 @@ impl Catalogue for MemoryCatalogue {
                         robots.undo(id, robot);
                     }
                     robots.last_id = last_id;
-                    robots.history.forget_after(revision);
+                    robots.history.forget_after(position.revision());
                     return Err(error);
                 }
             }
         }
-        Ok(receipts)
+        let positions = Some((position, robots.history.position().clone()));
+        Ok(Commit {
+            receipts,
+            positions,
+        })
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

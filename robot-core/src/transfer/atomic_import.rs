@@ -10,7 +10,7 @@ use super::{
     record::{ReadError, Record},
 };
 use crate::{
-    catalogue::{Catalogue, Change, Error, Receipt},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Receipt},
     model::Field,
 };
 

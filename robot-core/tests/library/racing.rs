@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, Page, PageRequest, Pending,
-    Receipt, Restoration, Result, Robot, RobotId, ValidDraft,
+    Catalogue, CatalogueExt, Change, Commit, Draft, Error, MemoryCatalogue, Page, PageRequest,
+    Pending, Receipt, Restoration, Result, Robot, RobotId, ValidDraft,
 };
 
 /// A store in which another client adds or renames robots between look-up and write, or that is full.
@@ -65,7 +65,7 @@ impl Racing {
 }
 
 impl Catalogue for Racing {
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>> {
         let is_full = self
             .capacity
             .is_some_and(|capacity| self.inner.list().unwrap().len() >= capacity);
@@ -74,7 +74,7 @@ impl Catalogue for Racing {
         }
         if self.capacity.is_some() {
             // Many writes are in flight when the first one fails.
-            return self.inner.start(change);
+            return self.inner.start(change, by);
         }
         let inner = Arc::clone(&self.inner);
         Pending::blocking(move || inner.apply(change))
@@ -101,13 +101,13 @@ impl Catalogue for Racing {
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.inner.page(request)
     }
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit> {
         let mut busy = self.busy.lock().unwrap();
         if *busy > 0 {
             *busy -= 1;
             return Err(Error::unavailable("too many requests wait"));
         }
-        self.inner.apply_all(changes)
+        self.inner.commit(changes, by)
     }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.inner.restore(restoration)

@@ -147,7 +147,10 @@ fn lock_delays_no_change_of_the_same_batch<S: Server>() {
     let mut other = database.connect();
     other.batch_execute(&S::lock(locked.id())).unwrap();
     let update = |robot: &Robot, name| Change::Update(robot.id(), None, valid(name).into());
-    catalogue.start(update(&free, "first")).wait().unwrap();
+    catalogue
+        .start(update(&free, "first"), None)
+        .wait()
+        .unwrap();
     let mut changes = vec![update(&locked, "renamed")];
     changes.extend((0..20).map(|number| Change::Insert(valid(&number.to_string()))));
     changes.push(update(&free, "second"));
@@ -223,7 +226,9 @@ pub(crate) fn submit_all(
     catalogue: &dyn Catalogue,
     changes: Vec<Change>,
 ) -> Vec<robot_core::Result<Receipt>> {
-    let submitted = changes.into_iter().map(|change| catalogue.start(change));
+    let submitted = changes
+        .into_iter()
+        .map(|change| catalogue.start(change, None));
     let submitted: Vec<_> = submitted.collect();
     submitted.into_iter().map(Pending::wait).collect()
 }

@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Count, Cursor, Error, Filter, Page, PageRequest, Pending, Receipt,
-        Redefinition, Restoration, Result,
+        Catalogue, Change, Commit, Count, Cursor, Error, Filter, Page, PageRequest, Pending,
+        Receipt, Redefinition, Restoration, Result,
     },
     model::{Definition, Field, Robot, RobotId},
 };
@@ -101,10 +101,10 @@ impl Access {
 }
 
 impl Catalogue for Faulty {
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>> {
         let inserts = usize::from(matches!(change, Change::Insert(_)));
         match self.checked(Access::Write(inserts)) {
-            Ok(catalogue) => catalogue.start(change),
+            Ok(catalogue) => catalogue.start(change, by),
             Err(error) => Pending::ready(Err(error)),
         }
     }
@@ -120,9 +120,9 @@ impl Catalogue for Faulty {
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         self.checked(Access::page(request))?.page(request)
     }
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit> {
         self.checked(Access::Write(changes.len()))?
-            .apply_all(changes)
+            .commit(changes, by)
     }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.checked(Access::Write(0))?.restore(restoration)

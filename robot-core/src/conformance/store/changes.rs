@@ -201,7 +201,7 @@ fn deleted_robot_is_not_found(catalogue: &dyn Catalogue) {
 fn change_is_not_cancelled_by_dropping_its_result(catalogue: &dyn Catalogue) {
     // The test of this case waits for a store that never does it.
     const TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 60 });
-    let pending = catalogue.start(insert("a"));
+    let pending = catalogue.start(insert("a"), None);
     // A store may do nothing until the caller waits.
     if pending.is_unstarted() {
         ok(pending.wait());

@@ -319,7 +319,7 @@ fn changes_are_checked_by_the_present_definition(catalogue: &dyn Catalogue) {
             assert_messages(catalogue.apply(change.clone()), &[message]);
             assert_messages(catalogue.apply_all(vec![change]), &[message]);
         }
-        for pending in changes().map(|change| catalogue.start(change)) {
+        for pending in changes().map(|change| catalogue.start(change, None)) {
             assert_messages(pending.wait(), &[message]);
         }
         assert_eq!(ok(catalogue.list()), before);

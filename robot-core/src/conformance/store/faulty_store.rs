@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Count, Filter, Page, PageRequest, Pending, Receipt,
-        Redefinition, Restoration, Result,
+        Catalogue, CatalogueExt, Change, Commit, Count, Filter, Page, PageRequest, Pending,
+        Receipt, Redefinition, Restoration, Result,
     },
     memory::MemoryCatalogue,
     model::{Definition, Field, Robot, RobotId, ValidChanges, ValidDraft},
@@ -70,7 +70,7 @@ impl FaultyStore {
 }
 
 impl Catalogue for FaultyStore {
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>> {
         match (self.fault, change) {
             (Fault::Change(apply), change) => Pending::ready(apply(&self.store, change)),
             (Fault::Insert(insert), Change::Insert(draft)) => {
@@ -83,7 +83,7 @@ impl Catalogue for FaultyStore {
                 let store = Arc::clone(&self.store);
                 Pending::awaited(async move { store.apply(change) })
             }
-            (_, change) => self.store.start(change),
+            (_, change) => self.store.start(change, by),
         }
     }
 
@@ -112,10 +112,13 @@ impl Catalogue for FaultyStore {
         }
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit> {
         match self.fault {
-            Fault::ApplyAll(apply) => apply(&self.store, changes),
-            _ => self.store.apply_all(changes),
+            Fault::ApplyAll(apply) => Ok(Commit {
+                receipts: apply(&self.store, changes)?,
+                positions: None,
+            }),
+            _ => self.store.commit(changes, by),
         }
     }
 

@@ -10,6 +10,7 @@ mod faults;
 #[cfg(test)]
 mod faulty_store;
 mod folded;
+mod history;
 mod linearizability;
 mod lists;
 mod names;
@@ -39,6 +40,8 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         races::CASES,
         restoring::CASES,
         revisions::CASES,
+        history::CASES,
+        history::OF_DEFINITIONS,
         linearizability::CASES,
         own_fields::CASES,
         definitions::CASES,
@@ -49,7 +52,8 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
 
 /// Whether a case needs a store whose definition can be changed.
 pub(super) fn needs_definitions(case: &str) -> bool {
-    let mut cases = own_fields::CASES.iter().chain(definitions::CASES);
+    let cases = own_fields::CASES.iter().chain(definitions::CASES);
+    let mut cases = cases.chain(history::OF_DEFINITIONS);
     cases.any(|(name, _)| *name == case)
 }
 

@@ -60,13 +60,13 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     fn update_all(
         &mut self,
         definition: &Definition,
-        updates: &[(&Robot, &ValidChanges)],
+        updates: &[(&Robot, &ValidChanges, Option<&str>)],
     ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send {
         async move {
             let mut receipts = Vec::with_capacity(updates.len());
-            for (robot, changes) in updates {
+            for (robot, changes, by) in updates {
                 let (ids, is_robot) = ([robot.id().get()], is_robot(robot.id(), None));
-                receipts.extend(update(self, definition, changes, &ids, is_robot).await?);
+                receipts.extend(update(self, definition, (changes, *by), &ids, is_robot).await?);
             }
             Ok(receipts)
         }

@@ -1,6 +1,7 @@
 //! Changes of robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     mem,
     sync::Arc,
@@ -17,11 +18,12 @@ use super::{
     operation::Operation,
 };
 use crate::{
-    catalogue::{Change, Error, Filter, Receipt, Result, Room},
+    catalogue::{Authored, Change, Commit, Error, Filter, Position, Receipt, Result, Room},
     database::{
         conditions::{conditions, has_id_of},
         define::KnownDefinition,
         errors::{is_stale_definition, is_taken, wrap},
+        history,
         schema::{NAMED, ROBOT},
         statements::{self, DIVISION, check_current, rejection, select},
     },
@@ -52,24 +54,29 @@ impl ChangeWork {
     }
 }
 
-impl<B: Backend> Work<B> for ChangeWork {
-    type Item = Change;
-    type Output = Receipt;
-
-    const QUEUE: &'static str = "changes";
-
-    const BATCH: Operation = Operation::ChangeBatch;
-
-    const ALONE: Operation = Operation::Change;
-
-    /// Executes changes, each with a result of its own; with [`Operation::Write`], all or none of them, and in their order.
-    /// Nothing is stored by another definition than the one that has checked it.
-    async fn execute(
+impl ChangeWork {
+    /// Executes all changes, in their order, or none.
+    pub(super) async fn commit<B: Backend>(
         &self,
         connection: &mut Connection<B>,
-        changes: &[&Change],
+        changes: &[&Authored],
+    ) -> QueryResult<Commit> {
+        let (results, positions) = self.run(connection, changes, Operation::Write).await?;
+        let receipts: Result<_> = results.into_iter().collect();
+        let receipts = receipts.map_err(wrap)?;
+        Ok(Commit {
+            receipts,
+            positions,
+        })
+    }
+
+    /// Executes changes by the present definition. Nothing is stored by another one than that which has checked it.
+    async fn run<B: Backend>(
+        &self,
+        connection: &mut Connection<B>,
+        changes: &[&Authored],
         operation: Operation,
-    ) -> QueryResult<Vec<Result<Receipt>>> {
+    ) -> QueryResult<(Vec<Result<Receipt>>, Positions)> {
         let deadline = Instant::now() + operation.statement_limit(self.timeout);
         for _ in 0..DEFINITION_ATTEMPTS {
             let definition = self.definition.get();
@@ -85,8 +92,33 @@ impl<B: Backend> Work<B> for ChangeWork {
     }
 }
 
+impl<B: Backend> Work<B> for ChangeWork {
+    type Item = Authored;
+    type Output = Receipt;
+
+    const QUEUE: &'static str = "changes";
+
+    const BATCH: Operation = Operation::ChangeBatch;
+
+    const ALONE: Operation = Operation::Change;
+
+    /// Executes changes, each with a result of its own.
+    async fn execute(
+        &self,
+        connection: &mut Connection<B>,
+        changes: &[&Authored],
+        operation: Operation,
+    ) -> QueryResult<Vec<Result<Receipt>>> {
+        let (results, _) = self.run(connection, changes, operation).await?;
+        Ok(results)
+    }
+}
+
+/// The positions before and after changes, if they are applied all or none.
+type Positions = Option<(Position, Position)>;
+
 /// A change, and its place among all.
-type Placed<'a> = (usize, &'a Change);
+type Placed<'a> = (usize, &'a Authored);
 
 /// The results of changes, by their places.
 type Results = BTreeMap<usize, Result<Receipt>>;
@@ -107,15 +139,18 @@ fn add(results: &mut Results, part: &[Placed<'_>], stored: Vec<Result<Receipt>>)
 async fn execute<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
-    changes: &[&Change],
+    changes: &[&Authored],
     operation: Operation,
     deadline: Instant,
-) -> QueryResult<Vec<Result<Receipt>>> {
+) -> QueryResult<(Vec<Result<Receipt>>, Positions)> {
     let mut results = Results::new();
     let mut checked = Vec::with_capacity(changes.len());
     for (place, change) in changes.iter().enumerate() {
-        match change.check_again(definition) {
-            Ok(change) => checked.push((place, change)),
+        match change.change.check_again(definition) {
+            Ok(Cow::Borrowed(_)) => checked.push((place, Cow::Borrowed(*change))),
+            Ok(Cow::Owned(again)) => {
+                checked.push((place, Cow::Owned(Authored::new(again, change.by()))));
+            }
             Err(violations) => _ = results.insert(place, Err(violations.into())),
         }
     }
@@ -123,15 +158,16 @@ async fn execute<B: Backend>(
     let changes = checked.iter().map(|(place, change)| (*place, &**change));
     let mut changes: Vec<_> = changes.collect();
     let is_batch = operation != Operation::Write;
-    if changes.is_empty()
-        || is_batch && execute_directly(connection, definition, &changes, &mut results).await?
+    if is_batch
+        && (changes.is_empty()
+            || execute_directly(connection, definition, &changes, &mut results).await?)
     {
-        return Ok(results.into_values().collect());
+        return Ok((results.into_values().collect(), None));
     }
     if is_batch {
         // None has been acknowledged, so that any order is right. Inserts come last: a name that is taken is then held
         // by a committed row, not by one that this transaction has inserted.
-        changes.sort_by_key(|(_, change)| match change {
+        changes.sort_by_key(|(_, one)| match one.change {
             Change::Delete(..) => 0,
             Change::Update(..) => 1,
             Change::Insert(_) => 2,
@@ -139,17 +175,22 @@ async fn execute<B: Backend>(
     }
     connection.begin(B::LOCK_CATALOGUE).await?;
     let inner = &mut connection.inner;
-    let applied = apply(
-        inner,
-        definition,
-        &changes,
-        operation,
-        deadline,
-        &mut results,
-    )
-    .await;
-    connection.end(applied).await?;
-    Ok(results.into_values().collect())
+    let applied = async {
+        let mut positions = Vec::with_capacity(2);
+        if !is_batch {
+            positions.push(history::position(inner).await?.0);
+        }
+        let results = &mut results;
+        apply(inner, definition, &changes, operation, deadline, results).await?;
+        if !is_batch {
+            positions.push(history::position(inner).await?.0);
+        }
+        let mut positions = positions.into_iter();
+        Ok(positions.next().zip(positions.next()))
+    };
+    let applied = applied.await;
+    let positions = connection.end(applied).await?;
+    Ok((results.into_values().collect(), positions))
 }
 
 /// Executes changes by one statement without a transaction. Returns whether that is possible: there is one change, or
@@ -160,7 +201,12 @@ async fn execute_directly<B: Backend>(
     changes: &[Placed<'_>],
     results: &mut Results,
 ) -> QueryResult<bool> {
-    if changes.len() > 1 && changes.iter().any(|(_, change)| change.id().is_some()) {
+    let needs_transaction = match changes {
+        // Its author is stored before.
+        [(_, one)] => matches!(one.change, Change::Delete(..)) && one.by.is_some(),
+        changes => changes.iter().any(|(_, one)| one.change.id().is_some()),
+    };
+    if needs_transaction {
         return Ok(false);
     }
     let Some(connection) = connection.autocommit() else {
@@ -196,11 +242,11 @@ async fn divide<'a, B: Backend>(
     results: &mut Results,
 ) -> QueryResult<Vec<Vec<Placed<'a>>>> {
     if let [(place, change)] = part {
-        let rejected = rejection(connection, definition, change, error).await?;
+        let rejected = rejection(connection, definition, &change.change, error).await?;
         results.insert(*place, rejected);
         return Ok(Vec::new());
     }
-    let drafts = part.iter().filter_map(|(_, change)| change.draft());
+    let drafts = part.iter().filter_map(|(_, one)| one.change.draft());
     let names: Vec<_> = drafts.map(ValidDraft::name).collect();
     if !names.is_empty() && definition.has_only_unique_names() {
         let with_name = |filter: Filter, name: &&str| filter.with(Field::NAME, (*name).to_owned());
@@ -252,7 +298,7 @@ async fn apply<B: Backend>(
     deadline: Instant,
     results: &mut Results,
 ) -> QueryResult<()> {
-    let ids = changes.iter().filter_map(|(_, change)| change.id());
+    let ids = changes.iter().filter_map(|(_, one)| one.change.id());
     let ids: Vec<_> = ids.map(RobotId::get).collect();
     let distinct: BTreeSet<_> = ids.iter().copied().collect();
     // What becomes of a robot that is changed twice is known only after the first change.
@@ -260,8 +306,8 @@ async fn apply<B: Backend>(
     let robots = lock_robots(connection, distinct).await?;
     let mut possible = Vec::with_capacity(changes.len());
     for (place, change) in changes {
-        let id = change.id().filter(|_| are_distinct);
-        match id.map(|id| (id, robots.get(&id), change.expected())) {
+        let id = change.change.id().filter(|_| are_distinct);
+        match id.map(|id| (id, robots.get(&id), change.change.expected())) {
             Some((id, None, _)) => _ = results.insert(*place, Err(Error::NotFound(id))),
             Some((id, Some(robot), Some(expected))) if robot.revision() != expected => {
                 results.insert(*place, Err(Error::Stale(id)));
@@ -271,8 +317,9 @@ async fn apply<B: Backend>(
     }
     check_results(results, operation)?;
     let runs = possible.chunk_by(|(_, one), (_, next)| {
-        let have_one_kind = mem::discriminant(*one) == mem::discriminant(*next);
-        have_one_kind && (are_distinct || one.id().is_none())
+        let have_one_kind = mem::discriminant(&one.change) == mem::discriminant(&next.change);
+        let have_one_author = one.by == next.by || !matches!(one.change, Change::Delete(..));
+        have_one_kind && have_one_author && (are_distinct || one.change.id().is_none())
     });
     let parts = runs.flat_map(|run| run.chunks(ROWS)).rev();
     let mut parts: Vec<_> = parts.map(<[_]>::to_vec).collect();
@@ -302,40 +349,50 @@ async fn store<B: Backend>(
     part: &[Placed<'_>],
     robots: &HashMap<RobotId, Robot>,
 ) -> QueryResult<Vec<Result<Receipt>>> {
-    let ids = part.iter().filter_map(|(_, change)| change.id());
+    let ids = part.iter().filter_map(|(_, one)| one.change.id());
     let ids: Vec<_> = ids.map(RobotId::get).collect();
-    let receipts = match part {
-        [(_, change)] => {
-            let result = statements::apply(connection, definition, change).await?;
-            return Ok(vec![result]);
+    let Some((_, first)) = part.first().filter(|_| part.len() > 1) else {
+        let mut results = Vec::with_capacity(1);
+        for (_, change) in part {
+            results.push(statements::apply(connection, definition, change).await?);
         }
-        [(_, Change::Insert(_)), ..] => {
-            let drafts: Vec<_> = part.iter().filter_map(|(_, one)| one.draft()).collect();
-            connection.insert(definition, &drafts).await?
+        return Ok(results);
+    };
+    let receipts = match &first.change {
+        Change::Insert(_) => {
+            let drafts = part.iter();
+            let drafts = drafts.filter_map(|(_, one)| Some((one.change.draft()?, one.by())));
+            connection
+                .insert(definition, &drafts.collect::<Vec<_>>())
+                .await?
         }
-        [(_, Change::Update(_, _, values)), ..] => {
-            let updates = part.iter().filter_map(|(_, change)| match change {
-                Change::Update(id, _, values) => Some((robots.get(id)?, values)),
+        Change::Update(_, _, values) => {
+            let updates = part.iter().filter_map(|(_, one)| match &one.change {
+                Change::Update(id, _, values) => Some((robots.get(id)?, values, one.by())),
                 _ => None,
             });
             let updates: Vec<_> = updates.collect();
-            let mut receipts = if updates.iter().all(|(_, other)| *other == values) {
-                statements::update(connection, definition, values, &ids, has_id_of(&ids)).await?
+            let by = first.by();
+            let are_equal = updates
+                .iter()
+                .all(|update| (update.1, update.2) == (values, by));
+            let mut receipts = if are_equal {
+                let changes = (values, by);
+                statements::update(connection, definition, changes, &ids, has_id_of(&ids)).await?
             } else {
                 connection.update_all(definition, &updates).await?
             };
             if receipts.is_empty() {
                 check_current(connection, definition).await?;
             }
-            let places = ids.iter().zip(0..);
-            let places: HashMap<_, usize> = places.collect();
+            let places: HashMap<_, _> = ids.iter().zip(0_usize..).collect();
             receipts.sort_unstable_by_key(|receipt| places.get(&receipt.id.get()));
             receipts
         }
-        _ => {
-            statements::delete(connection, has_id_of(&ids)).await?;
+        Change::Delete(..) => {
+            statements::delete(connection, first.by(), has_id_of(&ids)).await?;
             let revision = None;
-            let ids = part.iter().filter_map(|(_, change)| change.id());
+            let ids = part.iter().filter_map(|(_, one)| one.change.id());
             ids.map(|id| Receipt { id, revision }).collect()
         }
     };
@@ -377,6 +434,9 @@ mod tests {
             timeout: Duration::from_secs(60),
             definition: Arc::default(),
         };
+        let batch = batch.iter();
+        let batch = batch.map(|change| Authored::new(change.clone(), Some("test")));
+        let batch: Vec<_> = batch.collect();
         let batch: Vec<_> = batch.iter().collect();
         let result = changes
             .execute(connection, &batch, Operation::ChangeBatch)

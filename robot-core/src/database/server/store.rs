@@ -14,22 +14,14 @@ use std::{
 use diesel::QueryResult;
 
 use super::{
-    backend::Backend,
-    batcher::{Batcher, Work},
-    changes::ChangeWork,
-    connection::Connection,
-    connector::Connector,
-    define::define,
-    lookups::Lookups,
-    operation::Operation,
-    pool::Pool,
-    runtime::Runtime,
-    upkeep::keep_up,
+    backend::Backend, batcher::Batcher, changes::ChangeWork, connection::Connection,
+    connector::Connector, define::define, lookups::Lookups, operation::Operation, pool::Pool,
+    runtime::Runtime, upkeep::keep_up,
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Changes, Count, Event, Filter, OpenError, OpenOptions, Page,
-        PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result, redact,
+        Authored, Catalogue, Change, Changes, Commit, Count, Event, Filter, OpenError, OpenOptions,
+        Page, PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result, redact,
     },
     database::{
         conditions::ValueGroup,
@@ -203,8 +195,8 @@ impl<B: Backend> Drop for ServerStore<B> {
 }
 
 impl<B: Backend> Catalogue for ServerStore<B> {
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
-        self.changes.submit(change)
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>> {
+        self.changes.submit(Authored::new(change, by))
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
@@ -265,16 +257,14 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         Ok(self.definition())
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
-        if changes.is_empty() {
-            return Ok(Vec::new());
-        }
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit> {
         let work = ChangeWork::new(&self.pool.connector);
+        let changes = changes.into_iter();
+        let changes: Vec<_> = changes.map(|change| Authored::new(change, by)).collect();
         let changes: Vec<_> = changes.iter().collect();
-        let results = self.execute(Operation::Write, async |connection| {
-            work.execute(connection, &changes, Operation::Write).await
-        })?;
-        results.into_iter().collect()
+        self.execute(Operation::Write, async |connection| {
+            work.commit(connection, &changes).await
+        })
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -98,11 +98,11 @@ impl Dialect for SqliteConnection {
     async fn insert(
         &mut self,
         definition: &Definition,
-        drafts: &[&ValidDraft],
+        drafts: &[(&ValidDraft, Option<&str>)],
     ) -> QueryResult<Vec<Receipt>> {
         let rows = drafts
             .iter()
-            .map(|draft| DraftRow::unindexed(definition, draft));
+            .map(|(draft, by)| DraftRow::unindexed(definition, draft).by(*by));
         let rows = json(&rows.collect::<Vec<_>>())?;
         let inserted = insert_rows(self, "INSERT", Fragment::new("NULL"), rows);
         inserted.map_err(|error| without_ids(self, error))
@@ -115,7 +115,7 @@ impl Dialect for SqliteConnection {
     ) -> QueryResult<()> {
         let rows = robots.iter().map(|robot| {
             let values = DraftRow::unindexed(definition, robot.values());
-            RobotRow::new(robot, values)
+            RobotRow::restored(robot, values)
         });
         let rows = json(&rows.collect::<Vec<_>>())?;
         insert_rows(self, "INSERT", Fragment::new("value ->> 'id'"), rows).map(drop)
@@ -147,9 +147,9 @@ impl Dialect for SqliteConnection {
 pub(super) fn insert_free<'a>(
     connection: &mut SqliteConnection,
     definition: &Definition,
-    drafts: impl Iterator<Item = &'a ValidDraft>,
+    drafts: impl Iterator<Item = (&'a ValidDraft, Option<&'a str>)>,
 ) -> QueryResult<Vec<Option<Receipt>>> {
-    let row = |draft| DraftRow::unindexed(definition, draft);
+    let row = |(draft, by)| DraftRow::unindexed(definition, draft).by(by);
     let rows: Vec<_> = drafts.map(row).collect();
     let last = now(last_id(connection))?;
     let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
@@ -173,12 +173,18 @@ fn insert_rows(
     rows: String,
 ) -> QueryResult<Vec<Receipt>> {
     let columns = DRAFT_COLUMNS.join(", ");
-    let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
+    let values = DRAFT_COLUMNS.map(|column| {
+        let value = format!("json_extract(value, '$.{column}')");
+        match column.strip_suffix("_at") {
+            Some(_) => format!("coalesce({value}, next.time)"),
+            None => value,
+        }
+    });
     let insert = Fragment::new(format!(
-        "{insert} INTO robots (id, revision, added, created_at, updated_at, {columns}) SELECT "
+        "{insert} INTO robots (id, revision, added, {columns}) SELECT "
     ));
     let insert = insert.then(ids).sql(format!(
-        ", next.revision + key, next.revision + key, next.time, next.time, {} FROM json_each(",
+        ", next.revision + key, next.revision + key, {} FROM json_each(",
         values.join(", ")
     ));
     let insert = insert.text(rows).sql(concat!(
@@ -257,7 +263,12 @@ mod tests {
             .chain(&["taken", "b"])
             .map(|name| ValidDraft::new(Draft::new(*name, "virtual", i64::MAX)).unwrap())
             .collect();
-        let ids = insert_free(&mut connection, Definition::built_in(), drafts.iter()).unwrap();
+        let ids = insert_free(
+            &mut connection,
+            Definition::built_in(),
+            drafts.iter().map(|draft| (draft, None)),
+        )
+        .unwrap();
         let ids = ids.into_iter().map(|receipt| Some(receipt?.id.get()));
         let free = free.iter().zip(last.get() + 1..).map(|(_, id)| Some(id));
         assert!(ids.eq(free.chain([None, None])));

@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Changes, Count, Error, Event, Filter, OpenError, OpenOptions, Page,
-        PageRequest, Pending, Position, Preparation, Receipt, Redefinition, Restoration, Result,
-        Scheme,
+        Authored, Catalogue, Change, Changes, Commit, Count, Error, Event, Filter, OpenError,
+        OpenOptions, Page, PageRequest, Pending, Position, Preparation, Receipt, Redefinition,
+        Restoration, Result, Scheme,
     },
     database::{
         define::KnownDefinition,
@@ -162,7 +162,7 @@ impl SqliteCatalogue {
     }
 
     /// Queues work, unless the file is read-only.
-    fn submit(&self, work: Work) -> Pending<Result<Vec<Receipt>>> {
+    fn submit(&self, work: Work) -> Pending<Result<Commit>> {
         match &self.writer {
             Some(writer) => writer.submit(work),
             None => Pending::ready(Err(Error::read_only(read_only(&self.file)))),
@@ -171,9 +171,10 @@ impl SqliteCatalogue {
 }
 
 impl Catalogue for SqliteCatalogue {
-    fn start(&self, change: Change) -> Pending<Result<Receipt>> {
-        let receipts = self.submit(Work::Change(change));
-        receipts.map(|receipts| receipts?.pop().ok_or_else(|| Error::unknown("no receipt")))
+    fn start(&self, change: Change, by: Option<&str>) -> Pending<Result<Receipt>> {
+        let commit = self.submit(Work::Change(Authored::new(change, by)));
+        let no_receipt = || Error::unknown("no receipt");
+        commit.map(move |commit| commit?.receipts.pop().ok_or_else(no_receipt))
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
@@ -222,11 +223,10 @@ impl Catalogue for SqliteCatalogue {
         Ok(self.definition.get())
     }
 
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<Receipt>> {
-        if changes.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.submit(Work::All(changes)).wait()
+    fn commit(&self, changes: Vec<Change>, by: Option<&str>) -> Result<Commit> {
+        let changes = changes.into_iter();
+        let changes = changes.map(|change| Authored::new(change, by));
+        self.submit(Work::All(changes.collect())).wait()
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -57,7 +57,7 @@ impl<C: Catalogue, I> Import<C, I> {
             return Ok(Step::Done(Ok((stored, change.id()))));
         }
         Ok(Step::Started(Write {
-            outcome: self.catalogue.start(change),
+            outcome: self.catalogue.start(change, None),
             stored,
             names,
         }))

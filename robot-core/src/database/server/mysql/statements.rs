@@ -185,12 +185,12 @@ impl Dialect for AsyncMysqlConnection {
     async fn insert(
         &mut self,
         definition: &Definition,
-        drafts: &[&ValidDraft],
+        drafts: &[(&ValidDraft, Option<&str>)],
     ) -> QueryResult<Vec<Receipt>> {
-        let insert = "INSERT INTO robots (revision, name, type, year, search_text, own_text, own) \
+        let insert = "INSERT INTO robots (revision, name, type, year, search_text, own_text, own, updated_by) \
                       VALUES ((SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ";
         let mut insert = Fragment::new(insert).number(definition.revision().get());
-        for (index, draft) in drafts.iter().enumerate() {
+        for (index, (draft, by)) in drafts.iter().enumerate() {
             let row = DraftRow::new(definition, draft);
             insert = insert.sql(if index == 0 { "), " } else { "), (1, " });
             insert = insert.text(draft.name()).sql(", ");
@@ -202,6 +202,7 @@ impl Dialect for AsyncMysqlConnection {
             for text in [row.search_text, row.own_text, row.own] {
                 insert = insert.sql(", ").text_or_null(text);
             }
+            insert = insert.sql(", ").text_or_null(*by);
         }
         let insert = insert.sql(") /*M! RETURNING id, CAST(revision AS CHAR) */");
         match returned(self, insert).await {
@@ -218,8 +219,10 @@ impl Dialect for AsyncMysqlConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let row = |robot| RobotRow::new(robot, DraftRow::new(definition, robot.values()));
-        let rows: Vec<_> = robots.iter().map(row).collect();
+        let rows = robots.iter();
+        let rows =
+            rows.map(|robot| RobotRow::restored(robot, DraftRow::new(definition, robot.values())));
+        let rows: Vec<_> = rows.collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).await.map(drop)
     }

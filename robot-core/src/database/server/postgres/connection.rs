@@ -48,7 +48,7 @@ impl Backend for AsyncPgConnection {
     async fn update_all(
         &mut self,
         definition: &Definition,
-        updates: &[(&Robot, &ValidChanges)],
+        updates: &[(&Robot, &ValidChanges, Option<&str>)],
     ) -> QueryResult<Vec<Receipt>> {
         update_all(self, definition, updates).await
     }

@@ -33,7 +33,8 @@ use crate::{
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 
 /// The columns of a [`RobotRow`] as JSON.
-const ROW: &str = "id bigint, name text, type text, year bigint, revision bigint, search_text text, own_text text, own text";
+const ROW: &str = "id bigint, name text, type text, year bigint, revision bigint, search_text text, own_text text, own text, \
+                   created_at bigint, updated_at bigint, updated_by text";
 
 impl_execute!(AsyncPgConnection, .await);
 
@@ -138,15 +139,18 @@ impl Dialect for AsyncPgConnection {
     async fn insert(
         &mut self,
         definition: &Definition,
-        drafts: &[&ValidDraft],
+        drafts: &[(&ValidDraft, Option<&str>)],
     ) -> QueryResult<Vec<Receipt>> {
-        let rows = drafts.iter().map(|draft| DraftRow::new(definition, draft));
+        let rows = drafts.iter();
+        let rows = rows.map(|(draft, by)| DraftRow::new(definition, draft).by(*by));
         let rows = json(&rows.collect::<Vec<_>>())?;
         let insert = Fragment::new(
-            "INSERT INTO robots (name, type, year, search_text, own_text, own) SELECT * FROM json_to_recordset(",
+            "INSERT INTO robots (name, type, year, search_text, own_text, own, updated_by)
+             SELECT * FROM json_to_recordset(",
         );
         let insert = insert.text(rows).sql(
-            "::json) AS new (name text, type text, year bigint, search_text text, own_text text, own text)
+            "::json) AS new (name text, type text, year bigint, search_text text, own_text text, own text,
+                updated_by text)
              WHERE true",
         );
         let insert = by_definition::<Self>(insert, definition);
@@ -178,10 +182,11 @@ impl Dialect for AsyncPgConnection {
     ) -> QueryResult<()> {
         let rows = robots.iter();
         let rows =
-            rows.map(|robot| RobotRow::new(robot, DraftRow::new(definition, robot.values())));
+            rows.map(|robot| RobotRow::restored(robot, DraftRow::new(definition, robot.values())));
         let rows = json(&rows.collect::<Vec<_>>())?;
         let insert = Fragment::new(
-            "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
+            "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own,
+                created_at, updated_at, updated_by)
              OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset(",
         );
         let insert = insert.text(rows).sql(format!("::json) AS new ({ROW})"));
@@ -232,7 +237,7 @@ fn pattern(folded: &str) -> String {
 pub(super) async fn update_all(
     connection: &mut AsyncPgConnection,
     definition: &Definition,
-    updates: &[(&Robot, &ValidChanges)],
+    updates: &[(&Robot, &ValidChanges, Option<&str>)],
 ) -> QueryResult<Vec<Receipt>> {
     #[derive(Serialize)]
     struct Update<'a> {
@@ -241,26 +246,29 @@ pub(super) async fn update_all(
         /// Whether `own` is a patch of the present values, or replaces them.
         merges: Option<bool>,
     }
-    let changed = updates.iter().map(|(robot, changes)| {
+    let changed = updates.iter().map(|(robot, changes, _)| {
         let revision = robot.revision();
         (*changes).clone().apply_to(robot, revision)
     });
     let changed: Vec<_> = changed.collect();
-    let rows = changed.iter().zip(updates).map(|(robot, (_, changes))| {
-        let (merges, own) = match changes.own(definition) {
-            OwnChange::None => (None, None),
-            OwnChange::Set(own) => (Some(false), own),
-            OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
-        };
-        let mut values = DraftRow::new(definition, robot.values());
-        values.own = own.map(Cow::Owned);
-        let row = RobotRow::new(robot, values);
-        Update { row, merges }
-    });
+    let rows = changed
+        .iter()
+        .zip(updates)
+        .map(|(robot, (_, changes, by))| {
+            let (merges, own) = match changes.own(definition) {
+                OwnChange::None => (None, None),
+                OwnChange::Set(own) => (Some(false), own),
+                OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
+            };
+            let mut values = DraftRow::new(definition, robot.values()).by(*by);
+            values.own = own.map(Cow::Owned);
+            let row = RobotRow::new(robot, values);
+            Update { row, merges }
+        });
     let rows = json(&rows.collect::<Vec<_>>())?;
     let (before, after) = AsyncPgConnection::merge(&[]);
     let update = Fragment::new(format!(
-        "UPDATE robots SET revision = 0, name = new.name, type = new.type, year = new.year,
+        "UPDATE robots SET revision = 0, updated_by = new.updated_by, name = new.name, type = new.type, year = new.year,
            search_text = new.search_text, own_text = new.own_text,
            own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own ELSE robots.own END
          FROM json_to_recordset("

@@ -23,10 +23,13 @@ use crate::database::sqlite::{
     statements::{insert_free, work},
 };
 use crate::{
-    catalogue::{Change, Error, OpenError, Pending, Receipt, Redefinition, Restoration, Result},
+    catalogue::{
+        Authored, Commit, Error, OpenError, Pending, Receipt, Redefinition, Restoration, Result,
+    },
     database::{
         define::{self, KnownDefinition},
         errors::wrap,
+        history,
         measuring::{QueueMetrics, count_commit},
         restore::restore,
         statements::{apply_alone, now},
@@ -66,7 +69,7 @@ impl Writer {
 
     /// Queues work. The result is available when the work is committed; it is an error if the
     /// queue is full.
-    pub(crate) fn submit(&self, work: Work) -> Pending<Result<Vec<Receipt>>> {
+    pub(crate) fn submit(&self, work: Work) -> Pending<Result<Commit>> {
         let (sender, receiver) = oneshot::channel();
         let write = Write {
             work,
@@ -99,9 +102,9 @@ fn lost() -> Error {
 
 /// What is to be written.
 pub(crate) enum Work {
-    Change(Change),
+    Change(Authored),
     /// All changes or none of them.
-    All(Vec<Change>),
+    All(Vec<Authored>),
     Restore(Restoration),
     Define(Box<Redefinition>),
     /// Nothing but what each commit does: see [`work`].
@@ -112,8 +115,8 @@ pub(crate) enum Work {
 struct Write {
     work: Work,
     /// The result of its statements, once they ran.
-    result: Option<Result<Vec<Receipt>>>,
-    sender: oneshot::Sender<Result<Vec<Receipt>>>,
+    result: Option<Result<Commit>>,
+    sender: oneshot::Sender<Result<Commit>>,
     submitted: Instant,
 }
 
@@ -126,18 +129,19 @@ impl Write {
         definition: &Definition,
     ) -> QueryResult<()> {
         let result = match &self.work {
-            Work::Change(change) => now(apply_alone(connection, definition, change))
-                .map(|result| result.map(|receipt| vec![receipt])),
+            Work::Change(change) => {
+                now(apply_alone(connection, definition, change)).map(|result| result.map(single))
+            }
             Work::All(changes) => in_savepoint(connection, |connection| {
                 apply_all(connection, definition, changes)
             }),
             Work::Restore(restoration) => in_savepoint(connection, |connection| {
-                now(restore(connection, definition, restoration)).map(|()| Vec::new())
+                now(restore(connection, definition, restoration)).map(|()| none())
             }),
             Work::Define(redefinition) => in_savepoint(connection, |connection| {
-                now(define::define(connection, redefinition)).map(|_| Vec::new())
+                now(define::define(connection, redefinition)).map(|_| none())
             }),
-            Work::Index => Ok(Ok(Vec::new())),
+            Work::Index => Ok(Ok(none())),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -148,21 +152,21 @@ impl Write {
     }
 
     /// The draft, if it is to be inserted.
-    fn draft(&self) -> Option<&ValidDraft> {
+    fn draft(&self) -> Option<(&ValidDraft, Option<&str>)> {
         match &self.work {
-            Work::Change(change) if self.result.is_none() => change.draft(),
+            Work::Change(one) if self.result.is_none() => Some((one.change.draft()?, one.by())),
             _ => None,
         }
     }
 
     /// Checks a change by the definition of the transaction, which may be newer than the one that has checked it.
     fn check_again(&mut self, definition: &Definition) {
-        let Work::Change(change) = &mut self.work else {
+        let Work::Change(one) = &mut self.work else {
             return;
         };
-        match change.check_again(definition) {
+        match one.change.check_again(definition) {
             Ok(Cow::Borrowed(_)) => {}
-            Ok(Cow::Owned(checked)) => *change = checked,
+            Ok(Cow::Owned(checked)) => one.change = checked,
             Err(violations) => self.result = Some(Err(violations.into())),
         }
     }
@@ -175,11 +179,27 @@ impl Write {
     }
 }
 
+/// The result of one change.
+fn single(receipt: Receipt) -> Commit {
+    Commit {
+        receipts: vec![receipt],
+        positions: None,
+    }
+}
+
+/// The result of other work.
+fn none() -> Commit {
+    Commit {
+        receipts: Vec::new(),
+        positions: None,
+    }
+}
+
 /// Runs statements that all take effect, or leave the transaction as it was.
 fn in_savepoint(
     connection: &mut SqliteConnection,
-    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<Vec<Receipt>>,
-) -> QueryResult<Result<Vec<Receipt>>> {
+    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<Commit>,
+) -> QueryResult<Result<Commit>> {
     connection.batch_execute("SAVEPOINT work")?;
     let result = statements(connection);
     if result.is_err() {
@@ -196,22 +216,32 @@ fn in_savepoint(
 fn apply_all(
     connection: &mut SqliteConnection,
     definition: &Definition,
-    changes: &[Change],
-) -> QueryResult<Vec<Receipt>> {
-    let changes = changes.iter().map(|change| change.check_again(definition));
+    changes: &[Authored],
+) -> QueryResult<Commit> {
+    let (before, _) = now(history::position(connection))?;
+    let changes = changes.iter().map(|one| {
+        let change = one.change.check_again(definition)?;
+        Ok(Authored::new(change.into_owned(), one.by()))
+    });
     let changes: Result<Vec<_>, Violations> = changes.collect();
     let changes = changes.map_err(|violations| wrap(violations.into()))?;
-    let drafts = changes.iter().filter_map(|change| change.draft());
+    let drafts = changes.iter();
+    let drafts = drafts.filter_map(|one| Some((one.change.draft()?, one.by())));
     let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
-    let apply = |change: &Cow<'_, Change>| {
-        match change.draft().and_then(|_| inserted.next().flatten()) {
+    let apply = |one: &Authored| {
+        match one.change.draft().and_then(|_| inserted.next().flatten()) {
             Some(receipt) => Ok(receipt),
             // An insert with a value that is taken fails again, with its error.
-            None => now(apply_alone(connection, definition, change))?,
+            None => now(apply_alone(connection, definition, one))?,
         }
         .map_err(wrap)
     };
-    changes.iter().map(apply).collect()
+    let receipts: QueryResult<_> = changes.iter().map(apply).collect();
+    let (receipts, (after, _)) = (receipts?, now(history::position(connection))?);
+    Ok(Commit {
+        receipts,
+        positions: Some((before, after)),
+    })
 }
 
 /// Runs a write, or consecutive inserts by one statement. The error is as that of [`Write::run`].
@@ -239,7 +269,7 @@ fn run_group(
     let mut inserted = inserted.into_iter();
     for write in writes.iter_mut().filter(|write| write.result.is_none()) {
         match inserted.next().flatten() {
-            Some(receipt) => write.result = Some(Ok(vec![receipt])),
+            Some(receipt) => write.result = Some(Ok(single(receipt))),
             None => write.run(connection, definition)?,
         }
     }
@@ -347,14 +377,14 @@ fn commit(
 mod tests {
     use super::*;
     use crate::{
-        catalogue::{Catalogue, OpenOptions},
+        catalogue::{Catalogue, Change, OpenOptions},
         model::Draft,
     };
 
     fn insert(name: &str) -> Write {
         let draft = ValidDraft::new(Draft::new(name, "droid", 1)).unwrap();
         Write {
-            work: Work::Change(Change::Insert(draft)),
+            work: Work::Change(Authored::new(Change::Insert(draft), None)),
             result: None,
             sender: oneshot::channel().0,
             submitted: Instant::now(),

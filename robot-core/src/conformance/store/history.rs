@@ -1,0 +1,278 @@
+//! Cases: the changes of a catalogue, and the history of robots. A store that keeps none has nothing to show.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use super::{Run, add, draft, get, id, insert, ok, restore, robot, valid, year};
+use crate::{
+    catalogue::{
+        Acting, Action, Catalogue, CatalogueExt, Change, Error, Event, Position, Redefinition,
+    },
+    conformance::{Case, at_once, cases},
+    model::{Draft, Robot, RobotId, ValidChanges, Value},
+};
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    changes_are_in_order_and_robots_are_once,
+    history_has_every_version_and_author,
+    positions_of_others_are_gone,
+    changes_together_are_between_positions,
+    followers_have_the_state_of_the_catalogue,
+];
+
+/// Of stores whose definition can be changed.
+pub(super) const OF_DEFINITIONS: &[Case<Run>] = cases![changes_of_the_definition_are_kept];
+
+/// The present position, if the store keeps the history.
+fn position(catalogue: &dyn Catalogue) -> Option<Position> {
+    match catalogue.position() {
+        Err(Error::NoHistory) => None,
+        position => Some(ok(position)),
+    }
+}
+
+fn shown(events: &[Event]) -> Vec<(i64, Action, i64, Option<&str>)> {
+    let shown = events.iter().map(|event| {
+        let name = event.robot.as_ref().map(Robot::name);
+        let (revision, id) = (event.revision.get(), event.id.get());
+        assert!(
+            event
+                .robot
+                .iter()
+                .all(|robot| robot.revision() == event.revision)
+        );
+        (revision, event.action, id, name)
+    });
+    shown.collect()
+}
+
+fn changes_are_in_order_and_robots_are_once(catalogue: &dyn Catalogue) {
+    use Action::{Added, Changed, Deleted};
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let [a, b, c] = ["a", "b", "c"].map(|name| add(catalogue, name).id());
+    let middle = ok(catalogue.position());
+    ok(catalogue.update(a, year(1)));
+    ok(catalogue.delete(b));
+    assert!(catalogue.add(draft("c")).is_err());
+    ok(restore(catalogue, &[robot(70, "d")], None));
+    ok(catalogue.update(a, year(2)));
+    let [a, b, c] = [a, b, c].map(RobotId::get);
+    let [changed, deleted] = [(7, Changed, a, Some("a")), (5, Deleted, b, None)];
+    let (kept, restored) = ((3, Added, c, Some("c")), (6, Added, 70, Some("d")));
+    let added = (7, Added, a, Some("a"));
+    for (after, expected) in [
+        (&start, &[kept, deleted, restored, added][..]),
+        (&middle, &[deleted, restored, changed]),
+    ] {
+        let all = ok(catalogue.changes(after, 100));
+        assert_eq!(shown(&all.events), expected);
+        assert!(all.is_last && all.next == ok(catalogue.position()));
+        let (mut one_by_one, mut next) = (Vec::new(), after.clone());
+        loop {
+            let page = ok(catalogue.changes(&next, 1));
+            assert!(page.events.len() <= 1);
+            one_by_one.extend(page.events);
+            next = page.next;
+            if page.is_last {
+                break;
+            }
+        }
+        assert_eq!((one_by_one, next), (all.events, all.next));
+    }
+    let now = ok(catalogue.position());
+    assert_eq!(ok(catalogue.changes(&now, 100)).events, []);
+    assert_eq!(now.to_string().parse(), Ok(now));
+}
+
+fn history_has_every_version_and_author(catalogue: &dyn Catalogue) {
+    use Action::{Added, Changed, Deleted};
+    if position(catalogue).is_none() {
+        return;
+    }
+    let by = |author: &str| Acting::new(catalogue, author);
+    let robot = ok(by("Anna").add(draft("a")));
+    let other = add(catalogue, "b");
+    ok(catalogue.update(robot.id(), year(1980)));
+    let rename: ValidChanges = valid(draft("A")).into();
+    ok(by("Боб").commit(vec![Change::Update(robot.id(), None, rename)], None));
+    ok(by("Anna").delete(robot.id()));
+    let history = ok(catalogue.history(robot.id(), None, 100));
+    let number = robot.id().get();
+    let expected = [
+        (5, Deleted, number, None),
+        (4, Changed, number, Some("A")),
+        (3, Changed, number, Some("a")),
+        (1, Added, number, Some("a")),
+    ];
+    assert_eq!(shown(&history), expected);
+    let authors: Vec<_> = history.iter().map(|event| event.by.as_deref()).collect();
+    assert_eq!(authors, [Some("Anna"), Some("Боб"), None, Some("Anna")]);
+    let years = history.iter().map(|event| event.robot.as_ref()?.year());
+    assert!(years.eq([None, Some(1977), Some(1980), Some(1977)]));
+    assert!(history.iter().all(|event| event.at.is_some()));
+    let created = history[3].at;
+    for event in &history[1..] {
+        let audit = event.robot.as_ref().and_then(Robot::audit);
+        let audit = audit.unwrap_or_else(|| panic!("{event:?}"));
+        assert_eq!((audit.created_at, audit.updated_at), (created, event.at));
+        assert_eq!(audit.updated_by, event.by);
+    }
+    for (before, limit) in [
+        (None, 2),
+        (Some(history[0].revision), 3),
+        (Some(history[2].revision), 9),
+    ] {
+        let skipped = history.iter();
+        let skipped = skipped.filter(|event| before.is_none_or(|before| event.revision < before));
+        let page = ok(catalogue.history(robot.id(), before, limit));
+        assert!(page.iter().eq(skipped.take(limit)), "{page:?}");
+    }
+    assert_eq!(shown(&ok(catalogue.history(other.id(), None, 9))).len(), 1);
+    assert_eq!(ok(catalogue.history(id(i64::MAX), None, 9)), []);
+    // The robots of lists and look-ups have none of it.
+    assert_eq!(ok(catalogue.list()), [other]);
+}
+
+fn positions_of_others_are_gone(catalogue: &dyn Catalogue) {
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let text = start.to_string();
+    let (identity, _) = text.rsplit_once('-').unwrap_or_default();
+    for text in [format!("{identity}-1"), format!("{identity}x-0")] {
+        let other: Position = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let changes = catalogue.changes(&other, 10);
+        assert!(matches!(changes, Err(Error::PositionGone)), "{changes:?}");
+    }
+    add(catalogue, "a");
+    assert_eq!(ok(catalogue.changes(&start, 10)).events.len(), 1);
+}
+
+fn changes_together_are_between_positions(catalogue: &dyn Catalogue) {
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let old = add(catalogue, "old").id();
+    let before = ok(catalogue.position());
+    let changes = ["a", "b"].map(insert).into_iter();
+    let changes = changes.chain([Change::Delete(old, None)]);
+    let positions = ok(catalogue.commit(changes.collect(), Some("Anna"))).positions;
+    assert_eq!(positions, Some((before.clone(), ok(catalogue.position()))));
+    let made = ok(catalogue.changes(&before, 10)).events;
+    assert!(
+        made.iter().all(|event| event.by.as_deref() == Some("Anna")),
+        "{made:?}"
+    );
+    assert_eq!(made.len(), 3);
+    let failing = vec![insert("c"), insert("a")];
+    assert!(catalogue.commit(failing, None).is_err());
+    assert_eq!(ok(catalogue.position()).revision(), start.revision() + 4);
+}
+
+fn changes_of_the_definition_are_kept(catalogue: &dyn Catalogue) {
+    if position(catalogue).is_none() {
+        return;
+    }
+    let define = |document: &str| {
+        let definition = super::own_fields::parse(document);
+        let mut redefinition = Redefinition::new(definition);
+        redefinition.drops_values = true;
+        ok(catalogue.define(redefinition))
+    };
+    define(r#"{"properties": {"rooms": {"type": "string"}, "maker": {"type": "string"}}}"#);
+    let mut draft = Draft::new("a", "droid", 1977);
+    draft.set("rooms", "3");
+    draft.set("maker", "ACME");
+    let id = ok(catalogue.add(draft)).id();
+    let other = add(catalogue, "b").id();
+    define(r#"{"properties": {"rooms": {"type": "integer"}}}"#);
+    let history = ok(catalogue.history(id, None, 10));
+    let value = |event: &Event, name| {
+        let robot = event.robot.as_ref();
+        robot.and_then(|robot| robot.value(name).map(Value::into_owned))
+    };
+    let latest = history
+        .first()
+        .map(|event| (value(event, "rooms"), value(event, "maker")));
+    assert_eq!(latest, Some((Some(3_i64.into()), None)));
+    let first = history
+        .last()
+        .map(|event| (value(event, "rooms"), value(event, "maker")));
+    assert_eq!(first, Some((Some("3".into()), Some("ACME".into()))));
+    assert_eq!(
+        history[0].revision,
+        get(catalogue, id).map_or(history[1].revision, |robot| robot.revision())
+    );
+    assert_eq!(ok(catalogue.history(other, None, 10)).len(), 1);
+}
+
+/// Writers change robots, and followers make the same of the changes that they read.
+fn followers_have_the_state_of_the_catalogue(catalogue: &dyn Catalogue) {
+    const WRITERS: usize = 3;
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let (are_done, running) = (
+        AtomicBool::new(false),
+        std::sync::atomic::AtomicUsize::new(WRITERS),
+    );
+    let copies = at_once(WRITERS + 2, |thread| {
+        if thread < WRITERS {
+            write(catalogue, thread);
+            let left = running.fetch_sub(1, Ordering::SeqCst) - 1;
+            are_done.store(left == 0, Ordering::SeqCst);
+            return None;
+        }
+        let (mut copy, mut next) = (BTreeMap::new(), start.clone());
+        loop {
+            let is_over = are_done.load(Ordering::SeqCst);
+            let changes = ok(catalogue.changes(&next, 1 + 5 * (thread - WRITERS)));
+            let mut last = next.revision();
+            for event in changes.events {
+                assert!(event.revision.get() > last, "{event:?} after {last}");
+                last = event.revision.get();
+                match event.robot {
+                    Some(robot) => copy.insert(event.id, robot),
+                    None => copy.remove(&event.id),
+                };
+            }
+            assert!(changes.next.revision() >= last);
+            next = changes.next;
+            if is_over && changes.is_last {
+                return Some(copy);
+            }
+        }
+    });
+    let robots = ok(catalogue.list())
+        .into_iter()
+        .map(|robot| (robot.id(), robot));
+    let robots: BTreeMap<_, _> = robots.collect();
+    for copy in copies.into_iter().flatten() {
+        let copy = copy
+            .into_iter()
+            .map(|(id, robot)| (id, robot.without_audit()));
+        assert_eq!(copy.collect::<BTreeMap<_, _>>(), robots);
+    }
+}
+
+/// Adds, changes and deletes robots, alone and together.
+fn write(catalogue: &dyn Catalogue, thread: usize) {
+    for round in 0..12_i64 {
+        let name = |number: i64| format!("{thread} {round} {number}");
+        let alone = ok(catalogue.add(draft(&name(0)))).id();
+        let both = ok(catalogue.apply_all(vec![insert(&name(1)), insert(&name(2))]));
+        ok(catalogue.update(alone, year(round)));
+        let changes = [
+            Change::Update(alone, None, year(round + 1)),
+            Change::Delete(both[0].id, None),
+        ];
+        ok(catalogue.apply_all(changes.to_vec()));
+        if round % 3 == 0 {
+            ok(catalogue.delete(alone));
+        }
+    }
+}
