@@ -83,7 +83,7 @@ impl FromStr for Position {
     }
 }
 
-/// What a change did to a robot.
+/// What a change did to a robot. A robot that was added and changed has changed: its latest change counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {

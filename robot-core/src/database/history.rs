@@ -142,14 +142,7 @@ pub(super) async fn changes<C: Dialect>(
     let deleted = connection.versions(deleted).await?;
     let mut events = Vec::with_capacity(changed.len() + deleted.len());
     for version in changed {
-        let is_added = version.added > after.revision();
-        let action = if is_added {
-            Action::Added
-        } else {
-            Action::Changed
-        };
-        let event = version.event()?;
-        events.push(Event { action, ..event });
+        events.push(version.event()?);
     }
     events.extend(deleted.iter().filter_map(VersionRow::deletion));
     events.sort_unstable_by_key(|event| event.revision);

@@ -115,17 +115,7 @@ impl History {
             later.next().is_none_or(|(id, _)| *id != entry.id)
         };
         let latest = self.log.range(first..).filter(is_latest);
-        let events = latest.filter_map(|(number, entry)| {
-            let changes = self
-                .of_robots
-                .range((entry.id, first)..=(entry.id, *number));
-            let mut actions = changes.filter_map(|(_, number)| Some(self.log.get(number)?.action));
-            let mut event = self.event((number, entry))?;
-            if event.robot.is_some() && actions.any(|action| action == Action::Added) {
-                event.action = Action::Added;
-            }
-            Some(event)
-        });
+        let events = latest.filter_map(|entry| self.event(entry));
         let mut events: Vec<_> = events.take(limit.saturating_add(1)).collect();
         let is_last = events.len() <= limit;
         events.truncate(limit);

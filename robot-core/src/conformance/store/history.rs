@@ -63,9 +63,8 @@ fn changes_are_in_order_and_robots_are_once(catalogue: &dyn Catalogue) {
     let [a, b, c] = [a, b, c].map(RobotId::get);
     let [changed, deleted] = [(7, Changed, a, Some("a")), (5, Deleted, b, None)];
     let (kept, restored) = ((3, Added, c, Some("c")), (6, Added, 70, Some("d")));
-    let added = (7, Added, a, Some("a"));
     for (after, expected) in [
-        (&start, &[kept, deleted, restored, added][..]),
+        (&start, &[kept, deleted, restored, changed][..]),
         (&middle, &[deleted, restored, changed]),
     ] {
         let all = ok(catalogue.changes(after, 100));
