@@ -117,8 +117,8 @@ pub use catalogue::{
     Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count, Cursor,
     DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn,
     OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError,
-    ParseVersionError, Pending, Place, Position, Preparation, Receipt, Redefinition, Restoration,
-    Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
+    ParseVersionError, Pending, Place, Position, Preparation, REVERT_LIMIT, Receipt, Redefinition,
+    Restoration, Result, Revert, Reverted, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

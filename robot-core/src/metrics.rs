@@ -239,6 +239,9 @@ pub(crate) fn count_error(error: &Error) {
         | Error::Stale(_)
         | Error::DefinitionStale
         | Error::PositionGone
+        | Error::NoSuchVersion { .. }
+        | Error::NotReverted(_)
+        | Error::TooManyChanges
         | Error::NoHistory
         | Error::DefinitionConflict { .. } => return,
         Error::DiskFull(_) => "disk_full",

@@ -78,6 +78,8 @@ impl State {
                 let changed = changes.apply_to(before, before.revision());
                 self.put(changed)
             }
+            // It keeps no history, of which such a change would come.
+            Change::Undelete(id, _) => Err(Error::NotFound(id)),
             Change::Delete(id, expected) => {
                 self.expected(id, expected)?;
                 self.robots.remove(&id);

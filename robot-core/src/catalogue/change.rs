@@ -32,6 +32,8 @@ pub enum Change {
     Update(RobotId, Option<Revision>, ValidChanges),
     /// The robot is removed, if it has the revision.
     Delete(RobotId, Option<Revision>),
+    /// A deleted robot comes back under its id.
+    Undelete(RobotId, ValidDraft),
 }
 
 /// What a store returns about a change that it has stored.
@@ -92,7 +94,7 @@ impl Change {
     pub const fn id(&self) -> Option<RobotId> {
         match self {
             Self::Insert(_) => None,
-            Self::Update(id, ..) | Self::Delete(id, _) => Some(*id),
+            Self::Update(id, ..) | Self::Delete(id, _) | Self::Undelete(id, _) => Some(*id),
         }
     }
 
@@ -100,7 +102,7 @@ impl Change {
     pub(crate) const fn expected(&self) -> Option<Revision> {
         match self {
             Self::Update(_, revision, _) | Self::Delete(_, revision) => *revision,
-            Self::Insert(_) => None,
+            Self::Insert(_) | Self::Undelete(..) => None,
         }
     }
 
@@ -126,6 +128,10 @@ impl Change {
                 let checked = changes.check_again(definition);
                 checked.map(|new| new.map(|new| Self::Update(*id, *revision, new)))
             }
+            Self::Undelete(id, draft) => {
+                let checked = draft.check_again(definition);
+                checked.map(|new| new.map(|new| Self::Undelete(*id, new)))
+            }
             Self::Delete(..) => Ok(None),
         };
         let checked = checked.map_err(|rejection| rejection.violations)?;
@@ -135,7 +141,7 @@ impl Change {
     /// The new value of a field.
     pub(crate) fn value(&self, field: &Field) -> Option<Value<'_>> {
         match self {
-            Self::Insert(draft) => draft.value(field),
+            Self::Insert(draft) | Self::Undelete(_, draft) => draft.value(field),
             Self::Update(_, _, changes) => changes.value(field),
             Self::Delete(..) => None,
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::{Field, INDEXED_LENGTH, RobotId, Violation, Violations, excerpt};
+use crate::model::{Field, INDEXED_LENGTH, Revision, RobotId, Violation, Violations, excerpt};
 
 /// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
 ///
@@ -73,6 +73,23 @@ pub enum Error {
          follow the changes from there"
     )]
     PositionGone,
+    /// No version of the robot has this revision, or it is not kept any more.
+    #[error("The robot {id} has no version {revision}; its history names those that it has")]
+    NoSuchVersion {
+        /// The robot.
+        id: RobotId,
+        /// The revision.
+        revision: Revision,
+    },
+    /// Robots cannot have their earlier values again, by the present rules. Nothing was undone.
+    #[error("{}", not_reverted(.0))]
+    NotReverted(Vec<(RobotId, Violations)>),
+    /// More robots were changed than can be changed back together. Nothing was undone.
+    #[error(
+        "More than {} robots were changed; undo fewer changes at once",
+        super::revert::REVERT_LIMIT
+    )]
+    TooManyChanges,
     /// The store keeps no history.
     #[error("This catalogue keeps no history")]
     NoHistory,
@@ -214,6 +231,14 @@ impl Error {
             values,
         }
     }
+}
+
+fn not_reverted(problems: &[(RobotId, Violations)]) -> String {
+    let problems = problems
+        .iter()
+        .map(|(id, violations)| format!("robot {id}: {violations}"));
+    let problems: Vec<_> = problems.take(Error::EXCLUDING).collect();
+    format!("The changes cannot be undone: {}", problems.join("; "))
 }
 
 fn conflict_message(

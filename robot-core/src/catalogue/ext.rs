@@ -10,6 +10,7 @@ use super::{
     page::PageRequest,
     pages::Pages,
     pending::Pending,
+    revert::{self, Revert, Reverted},
     store::Catalogue,
     summary::{Summary, ValueCount, counted_values},
 };
@@ -291,6 +292,27 @@ pub trait CatalogueExt: Catalogue {
     /// Those of [`Catalogue::start`].
     fn apply(&self, change: Change) -> Result<Receipt> {
         self.start(change, None).wait()
+    }
+
+    /// Undoes changes, all or none, by changes of this catalogue's author. A robot that other changes have changed since is
+    /// left alone. A deleted robot comes back under its id.
+    ///
+    /// # Errors
+    /// [`Error::NotReverted`] if robots cannot have their earlier values by the present rules;
+    /// [`Error::TooManyChanges`]; [`Error::Stale`] or [`Error::Rejected`] if another client has changed them meanwhile;
+    /// those of [`changes`](Catalogue::changes) and [`commit`](Catalogue::commit).
+    fn revert(&self, revert: &Revert) -> Result<Reverted> {
+        revert::revert(self, revert)
+    }
+
+    /// Gives a robot the values again that a version had, by a new change. A deleted robot comes back under its id. If it
+    /// has these values, nothing changes.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the history has nothing of the robot; [`Error::NoSuchVersion`]; [`Error::Rejected`] if the
+    /// values violate the present rules; those of [`history`](Catalogue::history) and [`start`](Catalogue::start).
+    fn revert_to(&self, id: RobotId, revision: Revision) -> Result<Receipt> {
+        revert::revert_to(self, id, revision)
     }
 
     /// Executes changes together, as [`commit`](Catalogue::commit) does, without an author.

@@ -10,6 +10,7 @@ use super::{
     errors::{is_of_index, is_taken, taken, wrap},
     execute::Execute,
     fragment::Fragment,
+    history::history,
     schema::{COLUMNS, NAMED, ROBOT, assign, count, named},
 };
 use crate::{
@@ -327,6 +328,21 @@ pub(super) async fn apply<C: Dialect>(
 ) -> QueryResult<Result<Receipt>> {
     let by = by.as_deref();
     let (id, mut receipts) = match change {
+        Change::Undelete(id, draft) => {
+            let versions = history(connection, *id, None, 2).await?;
+            let last = versions.into_iter().find_map(|event| event.robot);
+            let Some(last) = last else {
+                return Ok(Err(Error::NotFound(*id)));
+            };
+            check_current(connection, definition).await?;
+            let mut audit = last.audit().cloned().unwrap_or_default();
+            (audit.updated_at, audit.updated_by) = (None, by.map(Into::into));
+            let robot = draft.clone().with_id(*id).with_audit(audit);
+            connection.insert_robots(definition, &[robot]).await?;
+            let revision = get(connection, *id).await?.map(|robot| robot.revision());
+            let id = *id;
+            (id, vec![Receipt { id, revision }])
+        }
         Change::Insert(draft) => {
             let receipt = connection.insert(definition, &[(draft, by)]).await?.pop();
             return Ok(receipt.ok_or_else(|| Error::unknown("no receipt")));

@@ -173,9 +173,11 @@ impl Failure {
                 let are_taken = violations.iter().all(|one| one.rule() == Rule::Taken);
                 (rejected(are_taken), "conflict", None)
             }
-            Self::Store(Error::NotRestored { .. } | Error::DefinitionConflict { .. }) => {
-                (rejected(true), "conflict", None)
-            }
+            Self::Store(
+                Error::NotRestored { .. } | Error::DefinitionConflict { .. } | Error::NotReverted(_),
+            ) => (rejected(true), "conflict", None),
+            Self::Store(Error::TooManyChanges) => (413, "too_large", None),
+            Self::Store(Error::NoSuchVersion { .. }) => (404, "no_such_version", None),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => (400, "malformed", None),
             Self::NotPermitted(error) => {
                 let (status, code) = match error {

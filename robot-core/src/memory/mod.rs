@@ -149,6 +149,14 @@ impl Robots {
                 let changed = changed.with_audit(audit(Some(robot), by));
                 self.store(Action::Changed, changed)
             }
+            Change::Undelete(id, draft) => {
+                let versions = self.history.history(id, None, 2);
+                let last = versions.iter().find_map(|event| event.robot.as_ref());
+                let mut audit = audit(None, by);
+                let kept = last.ok_or(Error::NotFound(id))?.audit();
+                audit.created_at = kept.and_then(|audit| audit.created_at);
+                self.add(draft.with_id(id).with_audit(audit))
+            }
             Change::Delete(id, revision) => {
                 self.expected(id, revision)?;
                 self.history.deleted(id, by)?;

@@ -61,7 +61,7 @@ fn unconditional(change: Change) -> Change {
     match change {
         Change::Update(id, _, changes) => Change::Update(id, None, changes),
         Change::Delete(id, _) => Change::Delete(id, None),
-        insert @ Change::Insert(_) => insert,
+        other => other,
     }
 }
 

@@ -1,17 +1,21 @@
 //! Cases: the changes of a catalogue, and the history of robots. A store that keeps none has nothing to show.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{Run, add, draft, get, id, insert, ok, restore, robot, valid, year};
+use super::{
+    Run, add, assert_not_found, assert_rejected, draft, get, id, insert, ok, restore, revision,
+    robot, valid, year,
+};
 use crate::{
     catalogue::{
         Acting, Action, Catalogue, CatalogueExt, Change, Error, Event, Position, Redefinition,
+        Revert,
     },
     conformance::{Case, at_once, cases},
-    model::{Draft, Robot, RobotId, ValidChanges, Value},
+    model::{Draft, Robot, RobotId, ValidChanges, Value, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -20,6 +24,8 @@ pub(super) const CASES: &[Case<Run>] = cases![
     positions_of_others_are_gone,
     changes_together_are_between_positions,
     followers_have_the_state_of_the_catalogue,
+    versions_come_back_under_the_rules_of_today,
+    changes_of_one_author_are_undone,
 ];
 
 /// Of stores whose definition can be changed.
@@ -274,4 +280,127 @@ fn write(catalogue: &dyn Catalogue, thread: usize) {
             ok(catalogue.delete(alone));
         }
     }
+}
+
+fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
+    if position(catalogue).is_none() {
+        return;
+    }
+    let id = ok(catalogue.add(draft("a"))).id();
+    ok(catalogue.replace(id, Draft::new("b", "virtual", 2001)));
+    let receipt = ok(catalogue.revert_to(id, revision(1)));
+    assert_eq!((receipt.id, receipt.revision), (id, Some(revision(3))));
+    let expected = valid(draft("a")).with_id(id);
+    assert_eq!(
+        get(catalogue, id),
+        Some(expected.clone().with_revision(revision(3)))
+    );
+    // It has the values already.
+    assert_eq!(ok(catalogue.revert_to(id, revision(3))), receipt);
+    ok(catalogue.delete(id));
+    let missing = catalogue.revert_to(id, revision(4));
+    assert!(
+        matches!(missing, Err(Error::NoSuchVersion { .. })),
+        "{missing:?}"
+    );
+    let other = add(catalogue, "a");
+    assert_rejected(
+        catalogue.revert_to(id, revision(3)),
+        &[Violation::NAME_TAKEN],
+    );
+    ok(catalogue.delete(other.id()));
+    let created = ok(catalogue.history(id, None, 9))
+        .pop()
+        .and_then(|event| event.at);
+    let anna = Acting::new(catalogue, "Anna");
+    let receipt = ok(anna.revert_to(id, revision(3)));
+    assert_eq!(
+        get(catalogue, id).map(|robot| robot.revision()),
+        receipt.revision
+    );
+    let event = ok(catalogue.history(id, None, 1)).pop();
+    let event = event.unwrap_or_else(|| panic!("no event"));
+    assert_eq!(
+        (event.action, event.by.as_deref()),
+        (Action::Added, Some("Anna"))
+    );
+    let audit = event.robot.and_then(|robot| robot.audit().cloned());
+    assert_eq!(audit.and_then(|audit| audit.created_at), created);
+    assert!(add(catalogue, "c").id() > other.id());
+    let never = super::id(i64::MAX);
+    assert_not_found(catalogue.revert_to(never, revision(1)), never);
+    let draft = valid(draft("d"));
+    assert_not_found(
+        catalogue.apply(Change::Undelete(never, draft.clone())),
+        never,
+    );
+    let present = catalogue.apply(Change::Undelete(id, draft));
+    assert_rejected(present, &[Violation::ID_TAKEN]);
+}
+
+/// After any position, the changes of one author are undone for all robots that no other one has changed.
+fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
+    const CHANGES: u64 = 40;
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let mut random = fastrand::Rng::with_seed(47);
+    let (mut states, mut touched) = (vec![(start, Vec::new())], Vec::new());
+    for number in 0..CHANGES {
+        let author = ["Anna", "Bob"][usize::from(random.u8(..3) == 0)];
+        let acting = Acting::new(catalogue, author);
+        let robots = ok(catalogue.list());
+        let id = match robots.get(random.usize(..robots.len() + 3)) {
+            None => ok(acting.add(draft(&number.to_string()))).id(),
+            Some(robot) if random.u8(..3) == 0 => {
+                ok(acting.delete(robot.id()));
+                robot.id()
+            }
+            Some(robot) => {
+                ok(acting.update(robot.id(), year(random.i64(..5000).abs())));
+                robot.id()
+            }
+        };
+        touched.push((author, id));
+        states.push((ok(catalogue.position()), ok(catalogue.list())));
+    }
+    let values = |robots: Vec<Robot>| {
+        let values = robots
+            .into_iter()
+            .map(|robot| (robot.id(), Draft::from(robot)));
+        values.collect::<BTreeMap<_, _>>()
+    };
+    let from = random.usize(..10);
+    let (after, before) = states[from].clone();
+    let revert = Revert {
+        by: Some(Some("Anna".into())),
+        ..Revert::new(after, states[states.len() - 1].0.clone())
+    };
+    let dry_run = Revert {
+        is_dry_run: true,
+        ..revert.clone()
+    };
+    let (now, planned) = (ok(catalogue.list()), ok(catalogue.revert(&dry_run)));
+    assert_eq!(ok(catalogue.list()), now);
+    let reverted = ok(Acting::new(catalogue, "Undo").revert(&revert));
+    assert_eq!(
+        (&reverted.ids, &reverted.left),
+        (&planned.ids, &planned.left)
+    );
+    let of = |author| {
+        let touched = touched[from..].iter().filter(move |(by, _)| *by == author);
+        touched.map(|(_, id)| *id).collect::<BTreeSet<_>>()
+    };
+    let (mut expected, before) = (values(now.clone()), values(before));
+    for id in &of("Anna") - &of("Bob") {
+        expected.remove(&id);
+        let state = before.get(&id).cloned();
+        expected.extend(state.map(|state| (id, state)));
+    }
+    assert_eq!(values(ok(catalogue.list())), expected, "from {from}");
+    // The revert is undone by its positions.
+    if let Some((after, until)) = reverted.positions {
+        ok(catalogue.revert(&Revert::new(after, until)));
+    }
+    assert_eq!(values(ok(catalogue.list())), values(now));
 }

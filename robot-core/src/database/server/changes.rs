@@ -170,7 +170,7 @@ async fn execute<B: Backend>(
         changes.sort_by_key(|(_, one)| match one.change {
             Change::Delete(..) => 0,
             Change::Update(..) => 1,
-            Change::Insert(_) => 2,
+            Change::Insert(_) | Change::Undelete(..) => 2,
         });
     }
     connection.begin(B::LOCK_CATALOGUE).await?;
@@ -202,8 +202,12 @@ async fn execute_directly<B: Backend>(
     results: &mut Results,
 ) -> QueryResult<bool> {
     let needs_transaction = match changes {
-        // Its author is stored before.
-        [(_, one)] => matches!(one.change, Change::Delete(..)) && one.by.is_some(),
+        // Its author is stored before, or its versions are read.
+        [(_, one)] => match one.change {
+            Change::Delete(..) => one.by.is_some(),
+            Change::Undelete(..) => true,
+            _ => false,
+        },
         changes => changes.iter().any(|(_, one)| one.change.id().is_some()),
     };
     if needs_transaction {
@@ -306,7 +310,8 @@ async fn apply<B: Backend>(
     let robots = lock_robots(connection, distinct).await?;
     let mut possible = Vec::with_capacity(changes.len());
     for (place, change) in changes {
-        let id = change.change.id().filter(|_| are_distinct);
+        let is_deleted = matches!(change.change, Change::Undelete(..));
+        let id = change.change.id().filter(|_| are_distinct && !is_deleted);
         match id.map(|id| (id, robots.get(&id), change.change.expected())) {
             Some((id, None, _)) => _ = results.insert(*place, Err(Error::NotFound(id))),
             Some((id, Some(robot), Some(expected))) if robot.revision() != expected => {
@@ -319,7 +324,8 @@ async fn apply<B: Backend>(
     let runs = possible.chunk_by(|(_, one), (_, next)| {
         let have_one_kind = mem::discriminant(&one.change) == mem::discriminant(&next.change);
         let have_one_author = one.by == next.by || !matches!(one.change, Change::Delete(..));
-        have_one_kind && have_one_author && (are_distinct || one.change.id().is_none())
+        let is_alone = matches!(one.change, Change::Undelete(..));
+        have_one_kind && have_one_author && !is_alone && (are_distinct || one.change.id().is_none())
     });
     let parts = runs.flat_map(|run| run.chunks(ROWS)).rev();
     let mut parts: Vec<_> = parts.map(<[_]>::to_vec).collect();
@@ -389,7 +395,8 @@ async fn store<B: Backend>(
             receipts.sort_unstable_by_key(|receipt| places.get(&receipt.id.get()));
             receipts
         }
-        Change::Delete(..) => {
+        // One is never a part with others.
+        Change::Delete(..) | Change::Undelete(..) => {
             statements::delete(connection, first.by(), has_id_of(&ids)).await?;
             let revision = None;
             let ids = part.iter().filter_map(|(_, one)| one.change.id());
