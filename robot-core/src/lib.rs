@@ -118,7 +118,8 @@ pub use catalogue::{
     DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn,
     OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError,
     ParseVersionError, Pending, Place, Position, Preparation, REVERT_LIMIT, Receipt, Redefinition,
-    Restoration, Result, Revert, Reverted, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
+    Restoration, Result, Revert, Reverted, Scheme, Sort, Summary, SummaryGroup, ValueCount, Watch,
+    redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

@@ -38,6 +38,7 @@ pub(crate) mod scheme;
 pub(crate) mod store;
 pub(crate) mod summary;
 pub(crate) mod url;
+pub(crate) mod watch;
 
 pub use backup::{Backup, BackupError};
 pub(crate) use change::Authored;
@@ -62,3 +63,4 @@ pub use scheme::{OpenFn, Scheme};
 pub use store::{Acting, Catalogue};
 pub use summary::{Count, Summary, SummaryGroup, ValueCount};
 pub use url::redact;
+pub use watch::Watch;

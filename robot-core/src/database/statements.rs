@@ -330,10 +330,14 @@ pub(super) async fn apply<C: Dialect>(
     let (id, mut receipts) = match change {
         Change::Undelete(id, draft) => {
             let versions = history(connection, *id, None, 2).await?;
+            let is_present = versions.first().is_some_and(|event| event.robot.is_some());
             let last = versions.into_iter().find_map(|event| event.robot);
             let Some(last) = last else {
                 return Ok(Err(Error::NotFound(*id)));
             };
+            if is_present {
+                return Ok(Err(Violation::ID_TAKEN.into()));
+            }
             check_current(connection, definition).await?;
             let mut audit = last.audit().cloned().unwrap_or_default();
             (audit.updated_at, audit.updated_by) = (None, by.map(Into::into));

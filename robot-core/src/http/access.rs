@@ -121,6 +121,14 @@ pub(super) enum Client {
 }
 
 impl Client {
+    /// The name of its token.
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Known(_, name) => name.as_ref().map(TokenName::as_str),
+            _ => None,
+        }
+    }
+
     /// An error unless the client has this permission.
     pub(super) fn check(&self, needed: Permission) -> Result<(), AccessError> {
         match self {

@@ -12,7 +12,10 @@ use super::{
     settings::{ApiSettings, Service},
     token::Permission,
 };
-use crate::{catalogue::Catalogue, model::Definition};
+use crate::{
+    catalogue::{Catalogue, Watch},
+    model::Definition,
+};
 
 /// The HTTP contract over one catalogue. Clones share the catalogue.
 ///
@@ -50,6 +53,7 @@ impl Api {
         settings.base.truncate(base);
         Self {
             service: Arc::new(Service {
+                watch: Watch::new(Arc::clone(&catalogue)),
                 catalogue,
                 settings,
             }),

@@ -11,6 +11,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{json, value::RawValue};
 
 use super::{
+    changes::Between,
     conditions::Conditions,
     failure::Failure,
     query::{check_choices, filter},
@@ -128,7 +129,7 @@ fn start(
             "If-Match and If-None-Match are about a single robot; send the request without them",
         ));
     }
-    let catalogue = Arc::clone(&call.service.catalogue);
+    let catalogue = call.catalogue();
     let by_id = Cursor::start(Sort::BY_ID);
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &filter)?;
@@ -146,16 +147,21 @@ fn start(
                 return Err(Failure::TooMany(message));
             }
             let changes = plan(&robots)?;
+            let mut positions = None;
             if !is_dry_run && !changes.is_empty() {
-                let applied = catalogue.apply_all(changes);
-                applied.map_err(|error| match error {
+                let committed = catalogue.commit(changes, None);
+                let committed = committed.map_err(|error| match error {
                     Error::NotFound(id) => Error::Stale(id).into(),
                     Error::Rejected(violations) => of_robots(violations, &robots),
                     error => error.into(),
-                })?;
+                });
+                positions = committed?.positions.map(Between::from);
             }
             let ids: Vec<_> = robots.iter().map(Robot::id).collect();
-            let done = json!({ "count": ids.len(), "ids": ids });
+            let mut done = json!({ "count": ids.len(), "ids": ids });
+            if let Some(positions) = positions {
+                done["changes"] = json!(positions);
+            }
             Ok(response::ok(render::json(&done)))
         })
     }))

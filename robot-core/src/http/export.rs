@@ -8,6 +8,7 @@ use std::{io, slice, sync::Arc};
 use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 
 use super::{
+    changes,
     failure::Failure,
     list::{self, ListWriter},
     query::{check_choices, fields, filter},
@@ -46,8 +47,10 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     let pages = Pages::new(Arc::clone(&call.service.catalogue), filter.clone()).sorted(sort);
     let catalogue = Arc::clone(&call.service.catalogue);
     let request_id = call.context.request_id.clone();
+    let position = changes::position(call);
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &filter)?;
+        let position = position()?;
         if format == FileFormat::Xlsx && catalogue.count(&filter)? > u64::from(ROWS) {
             let message = format!("A workbook has at most {ROWS} robots; send format=csv");
             return Err(Failure::malformed(message));
@@ -57,7 +60,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
         let headers = response.headers_mut();
         response::set(headers, CONTENT_TYPE, format.media_type().to_owned());
         response::set(headers, CONTENT_DISPOSITION, name);
-        Ok(response)
+        Ok(changes::with_position(response, position.as_ref()))
     }))
 }
 

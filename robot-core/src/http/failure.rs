@@ -174,7 +174,9 @@ impl Failure {
                 (rejected(are_taken), "conflict", None)
             }
             Self::Store(
-                Error::NotRestored { .. } | Error::DefinitionConflict { .. } | Error::NotReverted(_),
+                Error::NotRestored { .. }
+                | Error::DefinitionConflict { .. }
+                | Error::NotReverted(_),
             ) => (rejected(true), "conflict", None),
             Self::Store(Error::TooManyChanges) => (413, "too_large", None),
             Self::Store(Error::NoSuchVersion { .. }) => (404, "no_such_version", None),

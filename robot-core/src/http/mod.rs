@@ -50,6 +50,7 @@ mod api;
 mod behaviour;
 mod body_timer;
 mod bulk;
+mod changes;
 mod conditions;
 mod context;
 mod definition;

@@ -86,6 +86,19 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
     "atomic",
 ]);
 
+/// The parameters of the changes of the catalogue.
+pub(super) const CHANGES: Parameters =
+    Parameters::with_conditions(&["containing", "fold", "q", "after", "limit", "wait"]);
+
+/// The parameters of the history of a robot.
+pub(super) const HISTORY: Parameters = Parameters::new(&["before", "limit"]);
+
+/// The parameters of undoing changes.
+pub(super) const REVERT: Parameters = Parameters {
+    is_always_strict: true,
+    ..Parameters::new(&["dry_run"])
+};
+
 /// The parameters of a change of the definition.
 pub(super) const DEFINE: Parameters = Parameters::new(&["drop_values"]);
 

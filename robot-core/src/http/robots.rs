@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{
     accept,
     behaviour::Behaviour,
+    changes,
     conditions::Conditions,
     failure::{Failure, PATCH_TYPE},
     headers, list,
@@ -53,8 +54,10 @@ fn start_list(call: &Call<'_>, query: ListQuery) -> Started {
     );
     let catalogue = Arc::clone(&call.service.catalogue);
     let request_id = call.context.request_id.clone();
+    let position = changes::position(call);
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &query.filter)?;
+        let position = position()?;
         let count = query.has_count.then(|| catalogue.count(&query.filter));
         let count = count.transpose()?;
         let array = Array::new(&fields);
@@ -70,7 +73,7 @@ fn start_list(call: &Call<'_>, query: ListQuery) -> Started {
             response::set(headers, LINK, next);
         }
         headers.extend(count.map(|count| (TOTAL_COUNT, count.into())));
-        Ok(response)
+        Ok(changes::with_position(response, position.as_ref()))
     }))
 }
 
@@ -158,7 +161,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let reply = Reply::to(call);
     let read = draft_json::read(&call.definition, body, call.subject());
     let (draft, _) = read.map_err(Failure::Malformed)?;
-    let robot = call.service.catalogue.start_add(draft);
+    let robot = call.catalogue().start_add(draft);
     Ok(robot.map(move |robot| Ok(reply.created(&robot?))))
 }
 
@@ -220,7 +223,7 @@ pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let id = call.id()?;
     let reply = Reply::to(call);
     if conditions.permit_all() {
-        let deleted = call.service.catalogue.start(Change::Delete(id, None), None);
+        let deleted = call.catalogue().start(Change::Delete(id, None), None);
         return Ok(deleted.map(move |deleted| Ok(deleted.map(|_| reply.deleted())?)));
     }
     Ok(change(call, id, conditions, move |catalogue, robot| {
@@ -243,7 +246,7 @@ fn update(
         && !reply.needs_robot()
     {
         let update = Change::Update(id, None, changes.clone());
-        let updated = call.service.catalogue.start(update, None);
+        let updated = call.catalogue().start(update, None);
         return updated.map(|updated| Ok(updated.map(|_| done())?));
     }
     change(call, id, conditions, move |catalogue, robot| {
@@ -264,7 +267,7 @@ fn change(
     conditions: Conditions,
     change: impl Fn(&dyn Catalogue, &Robot) -> HandlerResult + Send + 'static,
 ) -> Pending<HandlerResult> {
-    let catalogue = Arc::clone(&call.service.catalogue);
+    let catalogue = call.catalogue();
     Pending::blocking(move || {
         repeat(ATTEMPTS, || {
             let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;

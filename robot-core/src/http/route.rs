@@ -15,7 +15,10 @@ use super::{
     settings::{Apis, Service},
     token::Permission,
 };
-use crate::model::{Definition, RobotId, draft_json::Subject, excerpt};
+use crate::{
+    catalogue::{Acting, Catalogue},
+    model::{Definition, RobotId, draft_json::Subject, excerpt},
+};
 
 /// A path template, and the handler of each method that it takes.
 pub(super) struct Route {
@@ -78,6 +81,15 @@ impl<'a> Call<'a> {
         let text = String::from_utf8_lossy(self.parameter);
         let id = text.parse();
         id.map_err(|_| Failure::NoSuchRobot(excerpt(&text).into_owned()))
+    }
+
+    /// The catalogue, for changes by this client.
+    pub(super) fn catalogue(&self) -> Arc<dyn Catalogue> {
+        let catalogue = Arc::clone(&self.service.catalogue);
+        match self.client.name() {
+            Some(name) => Arc::new(Acting::new(catalogue, name)),
+            None => catalogue,
+        }
     }
 
     /// The body, for the parser.

@@ -5,9 +5,10 @@
 
 use super::{
     behaviour::Behaviour,
-    bulk, definition, export, import, openapi,
+    bulk, changes, definition, export, import, openapi,
     parameters::{
-        self, BULK, DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY,
+        self, BULK, CHANGES, DEFINE, EXPORT, HISTORY, IMPORT, LIST, NONE, Parameters, REVERT,
+        ROBOT, SEARCH, SUMMARY,
     },
     response::Started,
     robots,
@@ -64,6 +65,10 @@ pub(super) static TABLE: &[Route] = routes! {
             write("PATCH", Whole(robots::patch), &NONE),
             write("DELETE", Whole(robots::delete), &NONE)
         ];
+    "/robots/{id}/history" v1 [read(changes::history, &HISTORY)];
+    "/robots/{id}/revert" v1 [write("POST", Whole(changes::revert_robot), &NONE)];
+    "/changes" v1 [read(changes::list, &CHANGES)];
+    "/revert" v1 [costly(|_| true, write("POST", Whole(changes::revert), &REVERT))];
     "/robots/search/{name}" both [costly(parameters::has_count, read(robots::search, &SEARCH))];
     "/robots/summary" both [costly(|_| true, read(robots::summary, &SUMMARY))];
     "/robots/import" both [write("POST", Streamed(import::start), &IMPORT)];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     access::Access, behaviour::Behaviour, body_timer::BodyLimits, host::Hosts, origin::Origin,
 };
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Watch};
 
 /// The settings of an [`Api`](super::Api). By default, it is at `/api/robots` and `/v1/robots`, for every host name and every
 /// client except pages of other origins.
@@ -66,5 +66,7 @@ pub enum Apis {
 /// What all requests of an [`Api`](super::Api) share.
 pub(super) struct Service {
     pub(super) catalogue: Arc<dyn Catalogue>,
+    /// For requests that wait for changes.
+    pub(super) watch: Watch,
     pub(super) settings: ApiSettings,
 }

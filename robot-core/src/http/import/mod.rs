@@ -18,6 +18,7 @@ use self::{body::BodyReader, query::Query};
 use super::{
     access::AccessError,
     behaviour::Behaviour,
+    changes::Between,
     failure::{Failure, log, of_disk},
     headers::{content_length, value},
     render::{self, envelope},
@@ -99,12 +100,13 @@ fn run(call: &Call<'_>, pieces: Pieces, is_proposal: bool) -> Started {
         return Err(Failure::ImportTooLarge(limit));
     }
     let body = BodyReader::new(pieces, limit);
-    let catalogue = Arc::clone(&call.service.catalogue);
+    let catalogue = call.catalogue();
     let behaviour = call.context.behaviour;
     let mut report = Report {
         may_define: call.client.check(Permission::Define),
         limit,
         request_id: call.context.request_id.clone(),
+        has_positions: !behaviour.is_contract() && !query.options.import.is_dry_run,
         counts: Counts {
             ids: (!behaviour.is_contract() && !query.options.import.is_dry_run).then(Vec::new),
             ..Counts::default()
@@ -142,6 +144,8 @@ struct Report {
     limit: u64,
     request_id: RequestId,
     counts: Counts,
+    /// Whether the reply says how to undo the import.
+    has_positions: bool,
     /// The first failure of a record.
     first: Option<Failure>,
     /// The failure that ended the import, and its messages.
@@ -166,6 +170,9 @@ struct Counts {
     /// failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     ids: Option<Vec<Option<RobotId>>>,
+    /// The positions before and after the import, by which it can be undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Between>,
     /// The messages of the reply, unless it is in an envelope.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     messages: Vec<String>,
@@ -182,6 +189,9 @@ impl Report {
         mut records: Records<R>,
         options: ImportOptions,
     ) {
+        let before = self.has_positions.then(|| catalogue.position().ok());
+        let before = before.flatten();
+        let present = Arc::clone(&catalogue);
         if self.query.is_atomic {
             for outcome in import_atomically(&*catalogue, &mut records, &options) {
                 self.add(outcome);
@@ -197,6 +207,8 @@ impl Report {
             }
         }
         self.counts.ignored = records.unknown_columns().to_vec();
+        let after = before.is_some().then(|| present.position().ok());
+        self.counts.changes = before.zip(after.flatten()).map(Between::from);
     }
 
     fn add(&mut self, outcome: Outcome) {

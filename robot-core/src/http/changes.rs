@@ -1,0 +1,284 @@
+//! The changes of the catalogue, the history of a robot, and how they are undone: at `/v1` alone.
+
+use std::{sync::Arc, time::Duration};
+
+use ::http::HeaderName;
+use compact_str::CompactString;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{
+    failure::Failure,
+    query::{check_choices, filter},
+    render,
+    reply::Reply,
+    response::{self, HandlerResult, Response, Started},
+    route::Call,
+};
+use crate::{
+    catalogue::{Action, Catalogue, CatalogueExt, Error, Event, Filter, Pending, Position, Revert},
+    model::{Definition, Field, Revision, Robot, RobotId, Timestamp, View},
+};
+
+/// The number of changes in a response, unless the client wants fewer or more.
+const LIMIT: usize = 100;
+
+/// The maximum number of changes in a response.
+const LIMIT_MAXIMUM: usize = 1000;
+
+/// The maximum number of seconds that a request waits for changes. Longer, and proxies close the connection.
+const WAIT_MAXIMUM: u64 = 60;
+
+/// The header with the position before what a list has.
+const CHANGES_CURSOR: HeaderName = HeaderName::from_static("changes-cursor");
+
+/// Adds the position before a list to its response, if the store keeps the changes.
+pub(super) fn with_position(mut response: Response, position: Option<&Position>) -> Response {
+    if let Some(position) = position {
+        response::set(response.headers_mut(), CHANGES_CURSOR, position.to_string());
+    }
+    response
+}
+
+/// The position before a list, for clients of `/v1`.
+pub(super) fn position(
+    call: &Call<'_>,
+) -> impl FnOnce() -> Result<Option<Position>, Failure> + use<> {
+    let catalogue = Arc::clone(&call.service.catalogue);
+    let is_contract = call.context.behaviour.is_contract();
+    move || match catalogue.position() {
+        _ if is_contract => Ok(None),
+        Err(Error::NoHistory) => Ok(None),
+        position => Ok(Some(position?)),
+    }
+}
+
+/// The positions before and after changes, by which they can be undone.
+#[derive(Debug, Serialize)]
+pub(super) struct Between {
+    after: Position,
+    until: Position,
+}
+
+impl From<(Position, Position)> for Between {
+    fn from((after, until): (Position, Position)) -> Self {
+        Self { after, until }
+    }
+}
+
+/// A change, or a robot that a filter excludes after its change.
+#[derive(Serialize)]
+struct Change<'a> {
+    revision: Revision,
+    action: &'a str,
+    at: Option<Timestamp>,
+    by: Option<&'a str>,
+    id: RobotId,
+    #[serde(serialize_with = "view")]
+    robot: Option<(&'a Robot, &'a [Field])>,
+}
+
+fn view<S: Serializer>(
+    robot: &Option<(&Robot, &[Field])>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let view = robot.map(|(robot, fields)| View { robot, fields });
+    view.serialize(serializer)
+}
+
+/// Changes in a response.
+#[derive(Serialize)]
+struct Page<'a, N> {
+    changes: Vec<Change<'a>>,
+    /// Where the next page begins.
+    next: N,
+    /// Whether there are more changes now.
+    more: bool,
+}
+
+impl<'a> Change<'a> {
+    fn new(event: &'a Event, definition: &'a Definition, is_included: bool) -> Self {
+        let robot = event.robot.as_ref().filter(|_| is_included);
+        Self {
+            revision: event.revision,
+            action: match event.action {
+                Action::Deleted => "deleted",
+                _ if !is_included => "excluded",
+                Action::Added => "added",
+                Action::Changed => "changed",
+            },
+            at: event.at,
+            by: event.by.as_deref(),
+            id: event.id,
+            robot: robot.map(|robot| (robot, definition.all())),
+        }
+    }
+}
+
+fn limit(call: &Call<'_>) -> Result<usize, Failure> {
+    let limit = call.arguments.parse("limit", |text| {
+        let limit = text.parse().ok();
+        let limit = limit.filter(|limit| (1..=LIMIT_MAXIMUM).contains(limit));
+        limit.ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}"))
+    })?;
+    Ok(limit.unwrap_or(LIMIT))
+}
+
+/// `GET /v1/changes`.
+pub(super) fn list(call: &Call<'_>) -> Started {
+    let filter = filter(&call.arguments, &call.definition)?;
+    let after = call.arguments.parse("after", str::parse::<Position>)?;
+    let wait = call.arguments.parse("wait", |text| {
+        let seconds = text.parse().ok();
+        let seconds = seconds.filter(|seconds| *seconds <= WAIT_MAXIMUM);
+        seconds.ok_or_else(|| format!("wait must be an integer from 0 to {WAIT_MAXIMUM}"))
+    })?;
+    let limit = limit(call)?;
+    let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
+    let Some(after) = after else {
+        return Ok(Pending::blocking(move || {
+            let now = service.catalogue.position()?;
+            let (changes, more) = (Vec::new(), false);
+            let page = Page {
+                changes,
+                next: now,
+                more,
+            };
+            Ok(response::ok(render::json(&page)))
+        }));
+    };
+    let wait = Duration::from_secs(wait.unwrap_or(0));
+    let changed = (!wait.is_zero()).then(|| call.service.watch.wait(after.clone(), wait));
+    let read = move || read(&*service.catalogue, &definition, &filter, &after, limit);
+    Ok(match changed {
+        Some(changed) => Pending::blocking_after(changed, read),
+        None => Pending::blocking(read),
+    })
+}
+
+fn read(
+    catalogue: &dyn Catalogue,
+    definition: &Definition,
+    filter: &Filter,
+    after: &Position,
+    limit: usize,
+) -> HandlerResult {
+    check_choices(catalogue, filter)?;
+    let changes = catalogue.changes(after, limit)?;
+    let matcher = filter.matcher();
+    let is_included = |event: &Event| {
+        let robot = event.robot.as_ref();
+        robot.is_none_or(|robot| matcher.matches(robot))
+    };
+    let events = changes.events.iter();
+    let events = events.map(|event| Change::new(event, definition, is_included(event)));
+    Ok(response::ok(render::json(&Page {
+        changes: events.collect(),
+        next: changes.next,
+        more: !changes.is_last,
+    })))
+}
+
+/// `GET /v1/robots/{id}/history`.
+pub(super) fn history(call: &Call<'_>) -> Started {
+    let (id, limit) = (call.id()?, limit(call)?);
+    let before = call.arguments.parse("before", str::parse::<Revision>)?;
+    let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
+    Ok(Pending::blocking(move || {
+        let mut events = service.catalogue.history(id, before, limit + 1)?;
+        if events.is_empty() && before.is_none() {
+            return Err(Error::NotFound(id).into());
+        }
+        let more = events.len() > limit;
+        events.truncate(limit);
+        let next = events.last().filter(|_| more);
+        let next = next.map(|event| event.revision);
+        let changes = events.iter();
+        let changes = changes.map(|event| Change::new(event, &definition, true));
+        let changes = changes.collect();
+        Ok(response::ok(render::json(&Page {
+            changes,
+            next,
+            more,
+        })))
+    }))
+}
+
+fn parse<'b, T: Deserialize<'b>>(body: &'b [u8], example: &str) -> Result<T, Failure> {
+    let parsed = serde_json::from_slice(body);
+    parsed.map_err(|_| Failure::malformed(format!("The body must be an object, such as {example}")))
+}
+
+/// `POST /v1/robots/{id}/revert`.
+pub(super) fn revert_robot(call: &Call<'_>, body: &[u8]) -> Started {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Version {
+        revision: i64,
+    }
+    let example = r#"{"revision":812}"#;
+    let Version { revision } = parse(body, example)?;
+    let revision = Revision::new(revision);
+    let revision = revision.ok_or_else(|| Failure::malformed("revision must be positive"))?;
+    let (id, catalogue, reply) = (call.id()?, call.catalogue(), Reply::to(call));
+    Ok(Pending::blocking(move || {
+        catalogue.revert_to(id, revision)?;
+        let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+        Ok(reply.robot(&robot))
+    }))
+}
+
+/// `POST /v1/revert`.
+pub(super) fn revert(call: &Call<'_>, body: &[u8]) -> Started {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Changes {
+        after: String,
+        until: String,
+        /// `null` is an author, too.
+        #[serde(default, deserialize_with = "present")]
+        by: Option<Option<CompactString>>,
+    }
+    #[derive(Serialize)]
+    struct Left {
+        id: RobotId,
+        reason: &'static str,
+    }
+    #[derive(Serialize)]
+    struct Done {
+        count: usize,
+        ids: Vec<RobotId>,
+        left: Vec<Left>,
+        changes: Option<Between>,
+    }
+    let example = r#"{"after":"…","until":"…","by":"ci"}"#;
+    let Changes { after, until, by } = parse(body, example)?;
+    let position = |name: &str, text: String| {
+        let position = text.parse::<Position>();
+        position.map_err(|error| Failure::malformed(format!("{name}: {error}")))
+    };
+    let revert = Revert {
+        by,
+        is_dry_run: call.arguments.flag("dry_run")?,
+        ..Revert::new(position("after", after)?, position("until", until)?)
+    };
+    let catalogue = call.catalogue();
+    Ok(Pending::blocking(move || {
+        let reverted = catalogue.revert(&revert)?;
+        let left = reverted.left.into_iter().map(|id| Left {
+            id,
+            reason: "Other changes have followed",
+        });
+        Ok(response::ok(render::json(&Done {
+            count: reverted.ids.len(),
+            left: left.collect(),
+            changes: reverted.positions.map(Between::from),
+            ids: reverted.ids,
+        })))
+    }))
+}
+
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
