@@ -101,7 +101,7 @@ impl ResponseContext {
         }
         if let Some(origin) = &self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
-            let exposed = "Accept-Patch, Allow, Content-Disposition, ETag, Link, Location, \
+            let exposed = "Accept-Patch, Allow, Content-Disposition, Changes-Cursor, ETag, Link, Location, \
                            Preference-Applied, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, fixed(exposed));
         }

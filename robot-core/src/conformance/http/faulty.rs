@@ -130,6 +130,15 @@ impl Catalogue for Faulty {
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.checked(Access::Other)?.last_id()
     }
+    fn position(&self) -> Result<Position> {
+        self.checked(Access::Other)?.position()
+    }
+    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.checked(Access::Other)?.changes(after, limit)
+    }
+    fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
+        self.checked(Access::Other)?.history(id, before, limit)
+    }
     fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
         self.checked(Access::Other)?.counts(filter, by)
     }

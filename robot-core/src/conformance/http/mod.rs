@@ -11,6 +11,7 @@ mod export;
 mod faults;
 mod faulty;
 mod filters;
+mod history;
 mod import;
 mod own_fields;
 mod paging;
@@ -58,6 +59,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         faults::CASES,
         own_fields::CASES,
         v1::CASES,
+        history::CASES,
     ]
     .concat();
     let cases = [Behaviour::A, Behaviour::B]
