@@ -249,6 +249,21 @@ impl MemoryCatalogue {
         Self::default()
     }
 
+    /// A catalogue with these robots as they are, the last id and the last revision.
+    #[cfg(feature = "conformance")]
+    pub(crate) fn of(robots: Vec<Robot>, last_id: i64, revision: i64) -> Self {
+        let mut catalogue = Robots {
+            last_id,
+            revision,
+            ..Robots::default()
+        };
+        for robot in robots {
+            catalogue.put(Arc::new(robot));
+        }
+        let robots = RwLock::new(catalogue);
+        Self { robots }
+    }
+
     // No code panics between two dependent changes, so a poisoned lock still guards consistent data.
 
     fn read(&self) -> RwLockReadGuard<'_, Robots> {
