@@ -20,6 +20,8 @@ pub(super) mod reopening;
 mod restoring;
 mod revisions;
 
+use std::collections::HashMap;
+
 use super::Case;
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Restoration},
@@ -125,6 +127,19 @@ fn restore(
     last_id: Option<RobotId>,
 ) -> crate::Result<()> {
     catalogue.restore(&Restoration::new(robots.iter().cloned(), last_id)?)
+}
+
+/// Restored robots with their revisions: the next ones after this number, in the order of the ids.
+fn numbered(robots: &[Robot], last: i64) -> Vec<Robot> {
+    let mut ids: Vec<_> = robots.iter().map(Robot::id).collect();
+    ids.sort_unstable();
+    let revisions: HashMap<_, _> = ids.into_iter().zip(last + 1..).collect();
+    let numbered = |robot: &Robot| {
+        robot
+            .clone()
+            .with_revision(revision(revisions[&robot.id()]))
+    };
+    robots.iter().map(numbered).collect()
 }
 
 fn names(robots: &[Robot]) -> Vec<&str> {

@@ -4,7 +4,7 @@ use std::{fmt::Debug, sync::Arc};
 
 use serde_json::json;
 
-use super::{Run, draft, get, id, ok, restore};
+use super::{Run, draft, get, id, numbered, ok, restore};
 use crate::{
     catalogue::{
         Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Redefinition,
@@ -273,7 +273,7 @@ fn own_values_are_restored(catalogue: &dyn Catalogue) {
         let error = restore(catalogue, &conflicting, None).map_err(|error| error.to_string());
         let expected = format!("The robot {number} cannot be restored: {message}");
         assert_eq!(error, Err(expected));
-        assert_eq!(ok(catalogue.list()), robots);
+        assert_eq!(ok(catalogue.list()), numbered(&robots, 0));
     }
 }
 

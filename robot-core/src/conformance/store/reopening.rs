@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::{
-    add, add_all, assert_found, assert_rejected, draft, get, id, ok,
+    add, add_all, assert_found, assert_rejected, draft, get, id, numbered, ok,
     own_fields::{OWN, add_each, assert_messages, define, parse, with},
-    restore, robot, valid,
+    restore, revision, robot, valid,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change},
@@ -13,7 +13,7 @@ use crate::{
         Case, can_define, cases,
         opening::{Open, Retention},
     },
-    model::{Draft, Field, Revision, Violation},
+    model::{Draft, Field, Violation},
 };
 
 /// Runs a case.
@@ -89,13 +89,15 @@ fn changes_and_deletes_are_kept_when_reopened(open: &Open) {
     ok(catalogue.delete(b.id()));
     let catalogue = reopened(open, catalogue);
     let changed = valid(Draft::new("z", "virtual", 2001)).with_id(a.id());
-    let changed = changed.with_revision(Revision::FIRST.next());
+    let changed = changed.with_revision(revision(4));
     assert_eq!(ok(catalogue.list()), [c, changed.clone()]);
     assert_eq!(get(&catalogue, a.id()), Some(changed));
     assert_eq!(get(&catalogue, b.id()), None);
     for name in ["a", "b"] {
         assert_eq!(ok(catalogue.find(name)), None);
     }
+    // The deletion has taken a number.
+    assert_eq!(add(&catalogue, "d").revision().get(), 6);
 }
 
 fn restored_robots_are_kept_when_reopened(open: &Open) {
@@ -103,7 +105,7 @@ fn restored_robots_are_kept_when_reopened(open: &Open) {
     let robots = [robot(70, "a"), robot(3, "b"), robot(1_000_000_007, "c")];
     ok(restore(&catalogue, &robots, None));
     let catalogue = reopened(open, catalogue);
-    assert_eq!(ok(catalogue.list()), robots);
+    assert_eq!(ok(catalogue.list()), numbered(&robots, 0));
     assert!(add(&catalogue, "d").id() > id(1_000_000_007));
 }
 

@@ -6,7 +6,7 @@
 //! have taken effect at one moment between its call and its return, and each read returned the
 //! last write before it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::{
     history::{Event, History},
@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     catalogue::CatalogueExt,
-    conformance::store::{ok, restore, valid},
+    conformance::store::ok,
     memory::MemoryCatalogue,
-    model::{Robot, RobotId},
+    model::{Draft, Revision, Robot},
 };
 
 /// A set of operations: one bit for each index in the history.
@@ -33,17 +33,25 @@ impl History {
                 "no order of these operations explains their answers.\n\
                  The longest sequence that does has the numbers {:?}. After it the catalogue \
                  contains\n{:?}\n{self}",
-                longest.indices, longest.robots,
+                longest.indices, longest.state.robots,
             )
         })
     }
 }
 
-/// A sequence of some of the operations that explains their answers, and the robots after it.
+/// A state of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct State {
+    robots: Vec<Robot>,
+    /// The number of the last change, or less if that is not known.
+    revision: i64,
+}
+
+/// A sequence of some of the operations that explains their answers, and the state after it.
 #[derive(Debug, Clone)]
 struct PartialOrder {
     indices: Vec<usize>,
-    robots: Vec<Robot>,
+    state: State,
 }
 
 /// Checks that a history is linearizable.
@@ -52,7 +60,12 @@ struct PartialOrder {
 /// The longest sequence that was found.
 fn search(start: &[Robot], events: &[Event]) -> Result<(), PartialOrder> {
     assert!(events.len() < 128, "a set has 128 bits");
-    let unclaimed = unclaimed_ids(start, events);
+    let unclaimed = unclaimed(events);
+    let revisions = start.iter().map(|robot| robot.revision().get());
+    let start = State {
+        robots: start.to_vec(),
+        revision: revisions.max().unwrap_or(0),
+    };
     let mut search = Search {
         events,
         outcomes: events
@@ -63,10 +76,10 @@ fn search(start: &[Robot], events: &[Event]) -> Result<(), PartialOrder> {
         order: Vec::new(),
         longest: PartialOrder {
             indices: Vec::new(),
-            robots: start.to_vec(),
+            state: start.clone(),
         },
     };
-    if search.completes(0, start) {
+    if search.completes(0, &start) {
         Ok(())
     } else {
         Err(search.longest)
@@ -84,33 +97,35 @@ fn candidates(done: Set, events: &[Event]) -> impl Iterator<Item = usize> {
     rest().filter(move |index| first_return.is_some_and(|first| events[*index].called < first))
 }
 
-/// The ids of robots that were read although no successful insert returned them.
-fn unclaimed_ids(start: &[Robot], events: &[Event]) -> HashSet<RobotId> {
-    let is_add = |event: &&Event| matches!(event.operation, Operation::Add(_));
-    let ids = |events: Vec<&Event>| -> HashSet<RobotId> {
-        let robots = events.iter().flat_map(|event| event.answer.robots());
-        robots.map(Robot::id).collect()
-    };
-    let (added, read) = events.iter().partition(is_add);
-    let mut unclaimed = &ids(read) - &ids(added);
-    unclaimed.retain(|id| start.iter().all(|robot| robot.id() != *id));
-    unclaimed
+/// The robots in answers, by revisions that no answer to an update has.
+fn unclaimed(events: &[Event]) -> HashMap<Revision, &Robot> {
+    let answers = || events.iter().map(|event| &event.answer);
+    let robots = answers().flat_map(CallResult::robots);
+    let mut robots: HashMap<_, _> = robots.map(|robot| (robot.revision(), robot)).collect();
+    robots
+        .retain(|revision, _| answers().all(|answer| *answer != CallResult::Done(Some(*revision))));
+    robots
 }
 
 /// The answers that an operation may have had if it took effect.
-fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<CallResult> {
+fn outcomes(event: &Event, unclaimed: &HashMap<Revision, &Robot>) -> Vec<CallResult> {
     match (&event.answer, &event.operation) {
-        (CallResult::Unavailable, _) => Vec::new(),
-        // The new robot was read: no thread could have deleted it without its id, so the reads at
-        // the end return it.
+        // An update has a revision.
+        (CallResult::Unavailable, _) | (CallResult::Done(None), Operation::Update(..)) => vec![],
+        // The new robot was read: no thread could have changed it without its id, and otherwise the
+        // reads at the end return it.
         (CallResult::Unknown, Operation::Add(draft)) => {
-            let draft = valid(draft.clone());
-            let robots = unclaimed.iter().map(|id| draft.clone().with_id(*id));
-            robots
-                .map(|robot| CallResult::Robots(vec![robot]))
-                .collect()
+            let robots = unclaimed.values().map(|robot| (*robot).clone());
+            let added = robots.filter(|robot| Draft::from(robot.clone()) == *draft);
+            added.map(|robot| CallResult::Robots(vec![robot])).collect()
         }
-        (CallResult::Unknown, _) => vec![CallResult::Done],
+        // The revision was read, or was not.
+        (CallResult::Unknown, Operation::Update(id, ..)) => {
+            let read = unclaimed.iter().filter(|(_, robot)| robot.id() == *id);
+            let read = read.map(|(revision, _)| Some(*revision));
+            read.chain([None]).map(CallResult::Done).collect()
+        }
+        (CallResult::Unknown, _) => vec![CallResult::Done(None)],
         (answer, _) => vec![answer.clone()],
     }
 }
@@ -119,8 +134,8 @@ struct Search<'a> {
     events: &'a [Event],
     /// The outcomes of each event.
     outcomes: Vec<Vec<CallResult>>,
-    /// The catalogues from which the search has failed, by the operations before.
-    dead_ends: HashMap<Set, Vec<Vec<Robot>>>,
+    /// The states from which the search has failed, by the operations before.
+    dead_ends: HashMap<Set, Vec<State>>,
     /// The current sequence.
     order: Vec<usize>,
     longest: PartialOrder,
@@ -128,19 +143,19 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Whether an order of the remaining operations exists from here.
-    fn completes(&mut self, done: Set, robots: &[Robot]) -> bool {
+    fn completes(&mut self, done: Set, state: &State) -> bool {
         if self.order.len() >= self.longest.indices.len() {
             self.longest.indices.clone_from(&self.order);
-            self.longest.robots = robots.to_vec();
+            self.longest.state.clone_from(state);
         }
         if self.is_complete(done) {
             return true;
         }
         let mut dead_ends = self.dead_ends.get(&done).into_iter().flatten();
-        if dead_ends.any(|failed| failed == robots) {
+        if dead_ends.any(|failed| failed == state) {
             return false;
         }
-        for (index, after) in self.steps(done, robots) {
+        for (index, after) in self.steps(done, state) {
             self.order.push(index);
             if self.completes(done | 1 << index, &after) {
                 return true;
@@ -148,7 +163,7 @@ impl Search<'_> {
             self.order.pop();
         }
         let dead_ends = self.dead_ends.entry(done).or_default();
-        dead_ends.push(robots.to_vec());
+        dead_ends.push(state.clone());
         false
     }
 
@@ -157,13 +172,13 @@ impl Search<'_> {
         events.all(|(index, event)| done & 1 << index != 0 || event.answer.is_open())
     }
 
-    /// The operations that may be next and whose answers fit, with the catalogue after each.
-    fn steps(&self, done: Set, robots: &[Robot]) -> Vec<(usize, Vec<Robot>)> {
+    /// The operations that may be next and whose answers fit, with the state after each.
+    fn steps(&self, done: Set, state: &State) -> Vec<(usize, State)> {
         let mut steps = Vec::new();
         for index in candidates(done, self.events) {
             let event = &self.events[index];
             for answer in &self.outcomes[index] {
-                match after(robots, &event.operation, answer) {
+                match after(state, event, answer) {
                     // A read-only operation that fits here need not be tried elsewhere: an order
                     // that has it later is valid with it here, too.
                     Some(after) if event.is_read_only() => return vec![(index, after)],
@@ -176,20 +191,27 @@ impl Search<'_> {
     }
 }
 
-/// The robots after an operation on these; `None` if the operation would have another answer.
-fn after(robots: &[Robot], operation: &Operation, answer: &CallResult) -> Option<Vec<Robot>> {
-    let store = MemoryCatalogue::new();
-    ok(restore(&store, robots, None));
-    match (operation, answer) {
-        // Any id is valid, so the new robot gets the id of the answer.
-        (Operation::Add(draft), CallResult::Robots(added)) => {
-            let [added] = added.as_slice() else {
-                return None;
-            };
-            let expected = valid(draft.clone()).with_id(added.id());
-            let is_added = expected == *added && restore(&store, &[expected], None).is_ok();
-            is_added.then(|| ok(store.list()))
+/// The state after an operation; `None` if the operation would have another answer.
+fn after(state: &State, event: &Event, answer: &CallResult) -> Option<State> {
+    // The id of a new robot and the revision are those of the answer: both may have gaps before them.
+    let (id, revision) = match (&event.operation, answer) {
+        (Operation::Add(_), CallResult::Robots(added)) => {
+            let added = added.first()?;
+            (added.id().get(), added.revision().get() - 1)
         }
-        _ => (operation.call(&store) == *answer).then(|| ok(store.list())),
+        (_, CallResult::Done(Some(revision))) => (i64::MAX, revision.get() - 1),
+        _ => (i64::MAX, state.revision),
+    };
+    if revision < state.revision {
+        return None;
     }
+    let store = MemoryCatalogue::of(state.robots.clone(), id - 1, revision);
+    let is_explained = match event.operation.call(&store) {
+        CallResult::Done(_) if *answer == CallResult::Done(None) => true,
+        found => found == *answer,
+    };
+    is_explained.then(|| State {
+        robots: ok(store.list()),
+        revision: revision + i64::from(!event.is_read_only()),
+    })
 }

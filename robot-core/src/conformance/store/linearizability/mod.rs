@@ -1,10 +1,10 @@
 //! Linearizability: random operations of many threads on few robots and names.
 //!
 //! The history of each round must be linearizable, that is, a single caller who executes the same
-//! operations in some order gets the same answers, and that order agrees with the order of
-//! operations that did not overlap. This implies the other guarantees: names are unique, committed
-//! changes are visible, and no reader sees half of a change or an old state after a new one.
-//! Rounds are short, because the search for an order is exponential.
+//! operations in some order gets the same answers, revisions grow in that order, and it agrees with
+//! the order of operations that did not overlap. This implies the other guarantees: names are
+//! unique, committed changes are visible, and no reader sees half of a change or an old state after
+//! a new one. Rounds are short, because the search for an order is exponential.
 
 mod checker;
 mod history;
@@ -240,7 +240,7 @@ mod tests {
             "Round ",
             "with the seed ",
             "no order of these operations",
-            "-> Done",
+            "-> Done(",
         ] {
             assert!(failure.contains(part), "{part:?} is missing in {failure}");
         }

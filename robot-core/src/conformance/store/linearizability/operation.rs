@@ -1,8 +1,8 @@
 //! Operations of a history and their answers, as values that can be generated, compared and printed.
 
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest},
-    model::{Draft, Revision, Robot, RobotId, Violation},
+    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Receipt},
+    model::{Draft, Revision, Robot, RobotId, ValidChanges, Violation},
 };
 
 /// One call. Drafts violate no rule except uniqueness: to report all violations, a catalogue reads
@@ -25,7 +25,8 @@ pub(super) enum Operation {
 pub(super) enum CallResult {
     /// The robot that was added, or the robots that were read.
     Robots(Vec<Robot>),
-    Done,
+    /// A robot was changed, and has this revision, or was deleted.
+    Done(Option<Revision>),
     NameTaken,
     NotFound,
     Stale,
@@ -49,15 +50,16 @@ impl Operation {
 
     pub(super) fn call(&self, catalogue: &dyn Catalogue) -> CallResult {
         let robots = |robot: Option<Robot>| robot.into_iter().collect();
-        let done = |()| CallResult::Done;
+        let done = |receipt: Receipt| CallResult::Done(receipt.revision);
         let result = match self.clone() {
             Self::Add(draft) => catalogue.add(draft).map(|robot| robots(Some(robot))),
-            Self::Update(id, None, draft) => catalogue.patch(id, draft).map(done),
-            Self::Update(id, Some(read), draft) => catalogue.patch_if(id, read, draft).map(done),
-            Self::Delete(id, revision) => {
-                let deleted = catalogue.apply(Change::Delete(id, revision));
-                deleted.map(|_| CallResult::Done)
+            Self::Update(id, revision, draft) => {
+                let changes = ValidChanges::new(draft).unwrap_or_else(|error| panic!("{error}"));
+                catalogue
+                    .apply(Change::Update(id, revision, changes))
+                    .map(done)
             }
+            Self::Delete(id, revision) => catalogue.apply(Change::Delete(id, revision)).map(done),
             Self::Get(id) => catalogue.get(id).map(robots),
             Self::Find(name) => catalogue.find(name).map(robots),
             Self::Page(filter, cursor, limit) => catalogue
