@@ -192,15 +192,15 @@ fn on_conflict_skips_or_replaces_taken_names(session: &Session<'_>) {
                 "skip",
                 &[("R2-D2", 1), ("new", 2), ("new", 3)][..],
                 [1, 0, 2, 0],
-                "R2-D2,droid,1977,1",
-                "2,1",
+                "R2-D2,droid,1977",
+                "2",
             ),
             (
                 "replace",
                 &[("R2-D2", 1), ("new", 3)],
                 [0, 2, 0, 0],
-                "R2-D2,virtual,1,2",
-                "3,2",
+                "R2-D2,virtual,1",
+                "3",
             ),
         ] {
             let file = records.iter();
@@ -208,7 +208,7 @@ fn on_conflict_skips_or_replaces_taken_names(session: &Session<'_>) {
             let file = file.collect::<Vec<_>>().join("\n");
             let answer = import(session, &format!("{query}{on_conflict}"), &file);
             assert_imported(&answer, counts, &[]);
-            let target = "/api/robots/export?format=csv&fields=id,name,type,year,revision";
+            let target = "/api/robots/export?format=csv&fields=id,name,type,year";
             let rows = session.get(target).text();
             let lines: Vec<_> = rows.lines().collect();
             assert_eq!(lines[1], format!("{id},{r2}"), "{rows}");
@@ -385,7 +385,7 @@ fn edited_export_changes_robots_by_id(session: &Session<'_>) {
     let target = format!("/api/robots/{}?fields=name,revision", ids[0]);
     session.get_is(
         &target,
-        r#"{"status":"FOUND","data":{"name":"Bender","revision":2}}"#,
+        r#"{"status":"FOUND","data":{"name":"Bender","revision":4}}"#,
     );
     assert_messages(
         &import(session, "?format=csv&match=id", "id,year\n99,5\n,5\n"),
