@@ -1,5 +1,6 @@
 DROP TRIGGER robots_insert;
 DROP TRIGGER robots_update;
+DROP TRIGGER robots_next;
 DROP TRIGGER robots_change;
 DROP TRIGGER robots_delete;
 DROP INDEX robots_revision;

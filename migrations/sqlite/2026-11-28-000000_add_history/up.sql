@@ -76,13 +76,18 @@ WHEN new.revision > (SELECT revision FROM robots_catalogue) BEGIN
     UPDATE robots_catalogue SET revision = new.revision;
 END;
 
--- A change by another program, which does not know of the revision and the search text. With the revision of the
--- catalogue, the trigger above does nothing.
-CREATE TRIGGER robots_change AFTER UPDATE OF name, type, year, own ON robots
-WHEN (new.revision = old.revision OR new.revision < (SELECT revision FROM robots_catalogue))
+-- A change by another program, which does not know of the revision and the search text, or by the previous version, which
+-- raises the revision of the robot. It takes a number first, so that the trigger above does nothing.
+CREATE TRIGGER robots_next BEFORE UPDATE OF name, type, year, own ON robots
+WHEN new.revision <= (SELECT revision FROM robots_catalogue)
     AND (new.name, new.type, new.year, new.own) IS NOT (old.name, old.type, old.year, old.own)
 BEGIN
     UPDATE robots_catalogue SET revision = revision + 1;
+END;
+CREATE TRIGGER robots_change AFTER UPDATE OF name, type, year, own ON robots
+WHEN new.revision < (SELECT revision FROM robots_catalogue)
+    AND (new.name, new.type, new.year, new.own) IS NOT (old.name, old.type, old.year, old.own)
+BEGIN
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
         revision, added, name, type, year, own, created_at, updated_at, updated_by)
     SELECT old.id, revision, 0, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), NULL,
