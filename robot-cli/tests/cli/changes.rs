@@ -128,8 +128,8 @@ fn update_with_stale_revision_changes_nothing() {
         r"
         update 1 --year 1980 --if-revision 1 -> 0 *
         update 1 --year 1990 --if-revision 1 -> 1 ! error: The robot 1 was changed since it was read; read it again before you change it
-        update 1 --year 2000 --if-revision 2 -> 0 *
-        export --format csv --fields id,year,revision -> 0 id,year,revision\n1,2000,3\n2,2996,1\n3,0,1
+        update 1 --year 2000 --if-revision 4 -> 0 *
+        export --format csv --fields id,year,revision -> 0 id,year,revision\n1,2000,5\n2,2996,2\n3,0,3
         update 1 --year 1 --if-revision=01 -> 2 ! *a revision is an integer from 1 to 9223372036854775807*",
     );
 }

@@ -16,8 +16,8 @@ fn export_to_stdout_is_ndjson_by_default() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.examples(
         r#"
-        export --containing ende -> 0 {"id":"2","name":"Bender","type":"mechanical","year":2996,"revision":1}
-        export - --containing=ende -> 0 {"id":"2","name":"Bender","type":"mechanical","year":2996,"revision":1}
+        export --containing ende -> 0 {"id":"2","name":"Bender","type":"mechanical","year":2996,"revision":2}
+        export - --containing=ende -> 0 {"id":"2","name":"Bender","type":"mechanical","year":2996,"revision":2}
         export --fields=year,name --format csv -> 0 year,name\n1977,R2-D2\n2996,Bender\n0,HAL 9000
         export --fields=year,name --format json --type=droid -> 0 [\n{"year":1977,"name":"R2-D2"}\n]"#,
     );
@@ -59,7 +59,7 @@ fn export_replaces_the_target_of_a_link() {
     let real = sandbox.path("real.csv");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("real.csv", sandbox.path("link.csv")).unwrap();
-    let rows = "id,name,type,year,revision\n1,R2-D2,droid,1977,1\n2,Bender,mechanical,2996,1\n3,HAL 9000,virtual,0,1\n";
+    let rows = "id,name,type,year,revision\n1,R2-D2,droid,1977,1\n2,Bender,mechanical,2996,2\n3,HAL 9000,virtual,0,3\n";
     sandbox.prints("export link.csv", "Exported 3 robots to link.csv.\n");
     assert_eq!(sandbox.read("real.csv"), rows);
     let mode = fs::metadata(&real).unwrap().permissions().mode();

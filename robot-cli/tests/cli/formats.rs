@@ -59,10 +59,10 @@ fn chosen_fields_are_printed() {
     Sandbox::with_three_robots().examples(
         r#"
         update 1 --year 1 -> 0 *
-        get 1 --fields=revision,id,name -> 0 REVISION  ID  NAME\n       2   1  R2-D2
-        get 1 --fields=revision --format=json -> 0 {"revision":2}
+        get 1 --fields=revision,id,name -> 0 REVISION  ID  NAME\n       4   1  R2-D2
+        get 1 --fields=revision --format=json -> 0 {"revision":4}
         list --limit=1 --fields=year,type -> 0 YEAR  TYPE\n2996  mechanical
-        search R2 --fields=revision,id,name --format=csv -> 0 revision,id,name\n2,1,R2-D2
+        search R2 --fields=revision,id,name --format=csv -> 0 revision,id,name\n4,1,R2-D2
         list --fields=name,colour -> 2 ! *colour*
         get 1 --fields=name,colour -> 2 ! *colour*
         list --count --fields=id -> 2 ! *cannot be used with*"#,

@@ -42,6 +42,13 @@ impl<C: Catalogue> Subject<'_, C> {
         id.or(RobotId::new(i64::MAX)).unwrap()
     }
 
+    /// The present revision of a robot, or one that is less.
+    fn revision(&self, order: usize, age: i64) -> Revision {
+        let robot = self.catalogue.get(self.id(order)).unwrap();
+        let present = robot.map_or(1, |robot| robot.revision().get());
+        Revision::new(present - age).unwrap_or(Revision::FIRST)
+    }
+
     fn answer(&mut self, step: &Step) -> Answer {
         let catalogue = &self.catalogue;
         let none = |()| Vec::new();
@@ -49,7 +56,8 @@ impl<C: Catalogue> Subject<'_, C> {
         let result = match step.clone() {
             Step::Add(draft) => catalogue.add(draft).map(|robot| vec![robot]),
             Step::Update(order, None, draft) => catalogue.patch(self.id(order), draft).map(none),
-            Step::Update(order, Some(revision), draft) => {
+            Step::Update(order, Some(age), draft) => {
+                let revision = self.revision(order, age);
                 let patched = catalogue.patch_if(self.id(order), revision, draft);
                 patched.map(none)
             }
@@ -58,7 +66,8 @@ impl<C: Catalogue> Subject<'_, C> {
                 Some(field) => self.unset(self.id(order), field.clone()).map(none),
                 None => Ok(Vec::new()),
             },
-            Step::Delete(order, revision) => {
+            Step::Delete(order, age) => {
+                let revision = age.map(|age| self.revision(order, age));
                 let deleted = catalogue.apply(Change::Delete(self.id(order), revision));
                 deleted.map(|_| Vec::new())
             }

@@ -143,7 +143,8 @@ fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &Ato
                 parts.set("parts", step % 8);
                 catalogue.patch(RobotId::new(6 * (number / 3 + 1)).unwrap(), parts)
             }
-            4 => catalogue.patch_if(id, Revision::FIRST, values),
+            // As it was restored.
+            4 => catalogue.patch_if(id, Revision::new(id.get()).unwrap(), values),
             _ => catalogue.patch(id, values),
         };
         match result {
@@ -172,12 +173,13 @@ fn assert_complete_beside_writers(shared: &Arc<dyn Catalogue>) {
         let draft = definition.validate(draft).unwrap();
         draft.with_id(RobotId::new(number).unwrap())
     });
-    let robots: Vec<_> = robots.collect();
-    let kept = robots.iter().filter(|robot| is_kept(robot.id().get()));
-    let kept = Restoration::new(kept.cloned(), None).unwrap();
-    model.restore(&kept).unwrap();
     let all = Restoration::new(robots, None).unwrap();
-    catalogue.restore(&all).unwrap();
+    for catalogue in [&model, catalogue] {
+        catalogue.restore(&all).unwrap();
+    }
+    for number in (1..=ROBOTS).filter(|number| !is_kept(*number)) {
+        model.delete(RobotId::new(number).unwrap()).unwrap();
+    }
     let (done, is_over) = (AtomicI64::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
         let _over = Over(&is_over);

@@ -2,7 +2,7 @@
 
 use robot_core::{
     Catalogue, CatalogueExt, Cursor, Draft, Field, Filter, PageRequest, Redefinition, Restoration,
-    Robot, RobotId, Sort, ValidDraft,
+    Revision, Robot, RobotId, Sort, ValidDraft,
 };
 
 use crate::backend::{Backend, database_tests};
@@ -18,7 +18,8 @@ fn many_robots() -> Vec<Robot> {
         let robot_type = ["virtual", "droid"][usize::from(number % 8 > 0)];
         let name = format!("Droid-{:05}", number * 7919 % 20_000);
         let draft = ValidDraft::new(Draft::new(name, robot_type, 1900 + number % 100));
-        draft.unwrap().with_id(RobotId::new(number + 1).unwrap())
+        let robot = draft.unwrap().with_id(RobotId::new(number + 1).unwrap());
+        robot.with_revision(Revision::new(number + 1).unwrap())
     });
     robots.collect()
 }

@@ -107,7 +107,7 @@ impl Server for crate::backend::Mysql {
 
 server_tests![
     tables_of_other_programs_are_ignored,
-    lock_blocks_only_changes_of_the_same_robot,
+    open_change_of_another_program_delays_changes,
     lock_delays_no_change_of_the_same_batch,
     changes_of_a_batch_have_results_of_their_own,
     deadlock_is_retried_or_reported_as_taken_name,
@@ -122,15 +122,19 @@ fn tables_of_other_programs_are_ignored<S: Server>() {
     database.open().add(draft("R2-D2")).unwrap();
 }
 
-fn lock_blocks_only_changes_of_the_same_robot<S: Server>() {
+/// Changes are numbered in the order of their commits.
+fn open_change_of_another_program_delays_changes<S: Server>() {
     let database = S::new();
     let catalogue = database.open();
     let locked = catalogue.add(draft("locked")).unwrap();
     let free = catalogue.add(draft("free")).unwrap();
     let mut other = database.connect();
     other.batch_execute(&S::lock(locked.id())).unwrap();
+    let error = catalogue.replace(free.id(), draft("renamed")).unwrap_err();
+    assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+    assert_eq!(names(&catalogue, ""), ["free", "locked"]);
+    drop(other);
     catalogue.replace(free.id(), draft("renamed")).unwrap();
-    assert_eq!(names(&catalogue, ""), ["locked", "renamed"]);
 }
 
 /// Submitted together, so that they share a transaction at first. Only the last change of the free robot
@@ -145,7 +149,11 @@ fn lock_delays_no_change_of_the_same_batch<S: Server>() {
     let locked = catalogue.add(draft("locked")).unwrap();
     let free = catalogue.add(draft("free")).unwrap();
     let mut other = database.connect();
-    other.batch_execute(&S::lock(locked.id())).unwrap();
+    let lock = format!(
+        "BEGIN; SELECT id FROM robots WHERE id = {} FOR UPDATE",
+        locked.id()
+    );
+    other.batch_execute(&lock).unwrap();
     let update = |robot: &Robot, name| Change::Update(robot.id(), None, valid(name).into());
     catalogue
         .start(update(&free, "first"), None)

@@ -80,12 +80,15 @@ fn assert_robots_of_previous_version(catalogue: &dyn Catalogue) {
         robot.as_object_mut().unwrap().remove("revision");
         robot
     };
-    let robots = catalogue.list().unwrap();
+    let mut robots = catalogue.list().unwrap();
     let lines = fs::read_to_string(previous("robots.ndjson")).unwrap();
     let expected = lines.lines().map(|line| line.parse().unwrap());
     let expected: Vec<serde_json::Value> = expected.collect();
-    let robots = robots.iter().map(without_revision);
-    assert_eq!(robots.collect::<Vec<_>>(), expected);
+    let found: Vec<_> = robots.iter().map(without_revision).collect();
+    assert_eq!(found, expected);
+    // They are numbered in the order of their ids.
+    robots.sort_by_key(Robot::id);
+    assert!(robots.is_sorted_by(|one, next| one.revision() < next.revision()));
 }
 
 fn revisions<B: Backend>(database: &B) -> Vec<String> {
@@ -174,17 +177,17 @@ fn changes_increase_the_revision<B: Upgrade>() {
     for name in ["a", "b"] {
         catalogue.add(draft(name)).unwrap();
     }
-    assert_eq!(revisions(&database), ["1", "1"]);
+    assert_eq!(revisions(&database), ["1", "2"]);
     catalogue.replace(id(1), draft("c")).unwrap();
-    assert_eq!(revisions(&database), ["2", "1"]);
+    assert_eq!(revisions(&database), ["3", "2"]);
     let year = Draft {
         year: Some(1980),
         ..Draft::default()
     };
     catalogue.patch(id(1), year).unwrap();
-    assert_eq!(revisions(&database), ["3", "1"]);
+    assert_eq!(revisions(&database), ["4", "2"]);
     catalogue.replace(id(1), draft("b")).unwrap_err();
-    assert_eq!(revisions(&database), ["3", "1"]);
+    assert_eq!(revisions(&database), ["4", "2"]);
 }
 
 /// Another program knows the columns that the contract names.
@@ -195,32 +198,34 @@ fn changes_by_other_programs_are_found<B: Upgrade>() {
         catalogue.add(draft(name)).unwrap();
     }
     for (statement, revisions_after, found) in [
+        ("SET year = 1980 WHERE id = 1", ["3", "2"], ["R2-D2"]),
+        // As the previous version does.
         (
-            "SET year = 1980 WHERE name = 'R2-D2'",
-            ["2", "1"],
+            "SET year = 1, revision = revision + 1 WHERE id = 2",
+            ["3", "4"],
             ["R2-D2"],
         ),
         (
             "SET type = 'virtual', year = 1980 WHERE name = 'R2-D2'",
-            ["3", "1"],
+            ["5", "4"],
             ["R2-D2"],
         ),
         (
             "SET type = 'virtual', year = 1980 WHERE name = 'R2-D2'",
-            ["3", "1"],
+            ["5", "4"],
             ["R2-D2"],
         ),
         (
             "SET name = 'R2-DÉ' WHERE name = 'R2-D2'",
-            ["4", "1"],
+            ["6", "4"],
             ["R2-DÉ"],
         ),
         (
-            "SET name = 'R2-De', revision = 7 WHERE id = 1",
-            ["7", "1"],
+            "SET name = 'R2-De', revision = revision + 1 WHERE id = 1",
+            ["7", "4"],
             ["R2-De"],
         ),
-        ("SET search_text = NULL", ["7", "1"], ["R2-De"]),
+        ("SET search_text = NULL", ["7", "4"], ["R2-De"]),
     ] {
         database.execute(&format!("UPDATE robots {statement}"));
         assert_eq!(revisions(&database), revisions_after, "{statement}");
