@@ -111,7 +111,7 @@ fn definition_of_another_user_is_shown_first() {
            set #add [data-member=hue] select = red -> press Mood -> said Added R2-D2.
            see #picture .decade: no year"#,
     );
-    let robot = json!({"id": "2", "name": "R2-D2", "hue": "red", "revision": 1});
+    let robot = json!({"id": "2", "name": "R2-D2", "hue": "red", "revision": 3});
     visit.assert_stored(2, &robot);
 }
 

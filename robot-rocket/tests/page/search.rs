@@ -51,7 +51,7 @@ fn case_and_diacritics_are_ignored() {
         "type /kateri -> names KATERINA, Kater\u{30c}ina 2, Kate\u{159}ina -> see #count: 3 robots
          press Export -> press CSV
          saved robots.csv id,name,type,year,revision\\n1,KATERINA,droid,1977,1\\n\
-         2,Kate\u{159}ina,droid,1977,1\\n3,Kater\u{30c}ina 2,droid,1977,1\\n
+         2,Kate\u{159}ina,droid,1977,2\\n3,Kater\u{30c}ina 2,droid,1977,3\\n
          open ?q=.. -> names ..\u{301}",
     );
     // The page decides for itself whether it shows a robot that was added or changed.
