@@ -254,9 +254,9 @@ impl MemoryCatalogue {
     pub(crate) fn of(robots: Vec<Robot>, last_id: i64, revision: i64) -> Self {
         let mut catalogue = Robots {
             last_id,
-            revision,
             ..Robots::default()
         };
+        catalogue.history.forget_after(revision);
         for robot in robots {
             catalogue.put(Arc::new(robot));
         }
