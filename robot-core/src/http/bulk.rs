@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::{json, value::RawValue};
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+use serde_json::value::RawValue;
 
 use super::{
     changes::Between,
@@ -25,7 +25,7 @@ use crate::{
         Catalogue, CatalogueExt, Change, Condition, Cursor, Error, Filter, PageRequest, Pending,
         Sort,
     },
-    model::{Definition, Field, Rejection, Robot, ValidChanges, Value, Violations},
+    model::{Definition, Field, Rejection, Robot, RobotId, ValidChanges, Value, Violations},
     transfer::ATOMIC_LIMIT,
 };
 
@@ -112,6 +112,15 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     })
 }
 
+/// The reply.
+#[derive(Serialize)]
+struct Done {
+    count: usize,
+    ids: Vec<RobotId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Between>,
+}
+
 /// Reads the robots and makes the changes that `plan` returns for them.
 fn start(
     call: &Call<'_>,
@@ -158,10 +167,11 @@ fn start(
                 positions = committed?.positions.map(Between::from);
             }
             let ids: Vec<_> = robots.iter().map(Robot::id).collect();
-            let mut done = json!({ "count": ids.len(), "ids": ids });
-            if let Some(positions) = positions {
-                done["changes"] = json!(positions);
-            }
+            let done = Done {
+                count: ids.len(),
+                ids,
+                changes: positions,
+            };
             Ok(response::ok(render::json(&done)))
         })
     }))

@@ -7,10 +7,10 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Commit, Count, Cursor, Error, Filter, Page, PageRequest, Pending,
-        Receipt, Redefinition, Restoration, Result,
+        Catalogue, Change, Changes, Commit, Count, Cursor, Error, Event, Filter, Page, PageRequest,
+        Pending, Position, Receipt, Redefinition, Restoration, Result,
     },
-    model::{Definition, Field, Robot, RobotId},
+    model::{Definition, Field, Revision, Robot, RobotId},
 };
 
 /// A way to fail.

@@ -8,8 +8,8 @@ use std::{
 use super::{faulty_store::Fault, ok, restore, valid};
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Receipt,
-        Redefinition, Result,
+        Catalogue, CatalogueExt, Change, Changes, Cursor, Error, Filter, PageRequest, Place,
+        Position, Receipt, Redefinition, Result,
     },
     memory::MemoryCatalogue,
     model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation},
@@ -161,7 +161,7 @@ pub(super) const ALL: &[Seeded] = seeded! {
         };
         changes.into_iter().map(apply).collect()
     }) => "failing_change_prevents_all many_changes_are_applied_together \
-        many_conditional_changes_are_applied_together reader_never_sees_a_part_of_the_changes \
+        changes_together_are_between_positions many_conditional_changes_are_applied_together reader_never_sees_a_part_of_the_changes \
         concurrent_equal_changes_succeed_once concurrent_changes_of_the_same_robots_are_serial",
     ApplyAll(|store, changes| changes.into_iter().map(|change| reuse_id(store, change)).collect()) =>
         "ids_of_changes_applied_together_are_not_reused",
@@ -298,6 +298,29 @@ pub(super) const ALL: &[Seeded] = seeded! {
         let mut robots = restoration.robots().iter().rev().cloned();
         robots.try_for_each(|robot| restore(store, &[robot], restoration.last_id()))
     }) => "restored_robots_get_the_next_revisions",
+    // Changes are in no order.
+    Changes(|changes| {
+        let mut changes = changes?;
+        changes.events.reverse();
+        Ok(changes)
+    }) => "changes_are_in_order_and_robots_are_once",
+    // Deletions are not among the changes.
+    Changes(|changes| {
+        let mut changes = changes?;
+        changes.events.retain(|event| event.robot.is_some());
+        Ok(changes)
+    }) => "followers_have_the_state_of_the_catalogue",
+    // After the positions of others, there are no changes.
+    Changes(|changes| changes.or_else(|_| {
+        let (events, next, is_last) = (Vec::new(), Position::new("x", 0), true);
+        Ok(Changes { events, next, is_last })
+    })) => "positions_of_others_are_gone",
+    // Only the last change is in the history.
+    History(|events| events.truncate(1)) => "history_has_every_version_and_author \
+        versions_come_back_under_the_rules_of_today changes_of_the_definition_are_kept",
+    // The history has no authors.
+    History(|events| events.iter_mut().for_each(|event| event.by = None)) =>
+        "history_has_every_version_and_author changes_of_one_author_are_undone",
     // Opening adds a robot.
     Open(|store| {
         let added = copy(ok(store.list()), ok(store.last_id()));

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Commit, Count, Filter, Page, PageRequest, Pending,
-        Receipt, Redefinition, Restoration, Result,
+        Catalogue, CatalogueExt, Change, Changes, Commit, Count, Event, Filter, Page, PageRequest,
+        Pending, Position, Receipt, Redefinition, Restoration, Result,
     },
     memory::MemoryCatalogue,
-    model::{Definition, Field, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// What is replaced, and by what.
@@ -33,6 +33,10 @@ pub(super) enum Fault {
     CountFilter(fn(&Filter) -> Filter),
     Restore(fn(&MemoryCatalogue, &Restoration) -> Result<()>),
     LastId(fn(&MemoryCatalogue) -> Option<RobotId>),
+    /// Alters the changes after a position.
+    Changes(fn(Result<Changes>) -> Result<Changes>),
+    /// Alters the history of a robot.
+    History(fn(&mut Vec<Event>)),
     /// Takes another definition.
     Define(fn(Redefinition) -> Redefinition),
     /// The store that is found when it is opened.
@@ -134,6 +138,26 @@ impl Catalogue for FaultyStore {
             Fault::LastId(last_id) => Ok(last_id(&self.store)),
             _ => self.store.last_id(),
         }
+    }
+
+    fn position(&self) -> Result<Position> {
+        self.store.position()
+    }
+
+    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+        let changes = self.store.changes(after, limit);
+        match self.fault {
+            Fault::Changes(alter) => alter(changes),
+            _ => changes,
+        }
+    }
+
+    fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
+        let mut events = self.store.history(id, before, limit)?;
+        if let Fault::History(alter) = self.fault {
+            alter(&mut events);
+        }
+        Ok(events)
     }
 
     fn definition(&self) -> Arc<Definition> {
