@@ -201,6 +201,10 @@ fn versions_come_back(session: &Session<'_>) {
         );
     }
     assert_eq!(session.get("/v1/robots/99/history").status, 404);
+    for target in [&*revert, "/v1/revert"] {
+        let encoded = session.call("POST", target, &[("Content-Encoding", "gzip")], b"{}");
+        assert_eq!(encoded.status, 415, "{target}");
+    }
 }
 
 fn changes_are_undone_by_their_positions(session: &Session<'_>) {

@@ -1,8 +1,9 @@
 //! The definition, and the fields that it has: in bodies, lists, summaries and files.
 
 use super::{
-    Case, Session, assert_answer, assert_messages, assert_ok,
+    Case, Session, assert_answer, assert_messages, assert_ok, draft,
     import::{assert_imported, import},
+    json,
     paging::follow_links,
 };
 use crate::{
@@ -21,6 +22,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     own_fields_choose_sort_and_count_robots,
     equal_names_are_paged,
     files_have_own_fields,
+    versions_follow_the_present_rules,
 ];
 
 const DEFINITION: &str = "/api/definition";
@@ -274,4 +276,18 @@ fn files_have_own_fields(session: &Session<'_>) {
             assert!(files.iter().all(|(format, file)| export(format) == *file));
         }
     }
+}
+
+fn versions_follow_the_present_rules(session: &Session<'_>) {
+    let id = session.add("A");
+    let target = format!("/v1/robots/{id}");
+    let changed = session.call("PUT", &target, &[], draft("A", "droid", 2001).as_bytes());
+    assert_eq!(changed.status, 200);
+    let rule = r#"{"properties":{"year":{"minimum":2000}}}"#;
+    assert_eq!(define(session, rule).status, 200);
+    let revert = format!("{target}/revert");
+    let revert = || session.call("POST", &revert, &[], br#"{"revision":1}"#);
+    assert_eq!(revert().status, 422);
+    assert_eq!(define(session, "{}").status, 200);
+    assert_eq!(json(&revert())["year"], 1977);
 }
