@@ -117,9 +117,9 @@ pub use catalogue::{
     Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count, Cursor,
     DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn,
     OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError,
-    ParseVersionError, Pending, Place, Position, Preparation, REVERT_LIMIT, Receipt, Redefinition,
-    Restoration, Result, Revert, Reverted, Scheme, Sort, Summary, SummaryGroup, ValueCount, Watch,
-    redact,
+    ParseVersionError, Pending, Place, Position, Preparation, Pruner, REVERT_LIMIT, Receipt,
+    Redefinition, Restoration, Result, Retention, Revert, Reverted, Scheme, Sort, Summary,
+    SummaryGroup, ValueCount, Watch, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

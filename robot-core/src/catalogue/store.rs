@@ -14,6 +14,7 @@ use super::{
     page::{Page, PageRequest},
     pending::Pending,
     restoration::Restoration,
+    retention::Retention,
     summary::Count,
 };
 use crate::{
@@ -294,6 +295,17 @@ pub trait Catalogue: Send + Sync {
         Err(Error::NoHistory)
     }
 
+    /// Removes some past versions that are not kept any more, the oldest first, and returns how many. Positions before
+    /// their ends are gone. Call it until it returns 0; other writers are blocked for milliseconds. By default, there are
+    /// none.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn prune(&self, keep: Retention) -> Result<u64> {
+        let _ = keep;
+        Ok(0)
+    }
+
     /// The files in which the store keeps its robots: none by default. Other code of the process
     /// must neither open nor replace them.
     fn files(&self) -> StoreFiles {
@@ -353,6 +365,9 @@ macro_rules! forward_catalogue {
                 limit: usize,
             ) -> Result<Vec<Event>> {
                 $target.history(id, before, limit)
+            }
+            fn prune(&$self, keep: Retention) -> Result<u64> {
+                $target.prune(keep)
             }
             fn files(&$self) -> StoreFiles {
                 $target.files()

@@ -13,7 +13,7 @@ use super::{
     statements::row_limit,
 };
 use crate::{
-    catalogue::{Action, Changes, Event, Position, Room},
+    catalogue::{Action, Changes, Event, Position, Retention, Room},
     model::{Audit, Revision, RobotId, Timestamp},
 };
 
@@ -192,4 +192,59 @@ pub(super) async fn history<C: Dialect>(
     events.sort_unstable_by_key(|event| Reverse(event.revision));
     events.truncate(limit);
     Ok(events)
+}
+
+/// The number of versions that are removed together. Fewer, and all take longer; more, and changes wait longer.
+const STEP: i64 = 500;
+
+/// The oldest versions that are not kept any more, by their last number and revision, and how many there are.
+pub(super) async fn expired<C: Dialect>(
+    connection: &mut C,
+    keep: Retention,
+) -> QueryResult<Option<Expired>> {
+    let last = Fragment::new("SELECT coalesce(max(number), 0) FROM robots_versions");
+    let last = connection.numbers(last).await?.pop().unwrap_or(0);
+    let kept = i64::try_from(keep.versions).unwrap_or(i64::MAX);
+    let (before, after) = C::JSON_ARRAY;
+    let oldest = Fragment::new(format!(
+        "SELECT count(*), {before}coalesce(max(number), 0), coalesce(max(replaced), 0){after} FROM
+         (SELECT number, replaced, replaced_at FROM robots_versions ORDER BY number LIMIT {STEP}) AS oldest
+         WHERE replaced_at < "
+    ));
+    let oldest = oldest.number(keep.oldest().milliseconds());
+    let oldest = oldest
+        .sql(" OR number <= ")
+        .number(last.saturating_sub(kept));
+    let mut rows = connection
+        .pairs(oldest, &mut Room::of_robots(1), Ok)
+        .await?;
+    let (count, json) = rows.pop().ok_or(DieselError::NotFound)?;
+    let (number, replaced) = serde_json::from_str(&json)
+        .map_err(|error| DieselError::DeserializationError(error.into()))?;
+    let count = count.unsigned_abs();
+    let expired = Expired {
+        number,
+        replaced,
+        count,
+    };
+    Ok((count > 0).then_some(expired))
+}
+
+/// The first versions, which are to be removed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expired {
+    number: i64,
+    replaced: i64,
+    pub(super) count: u64,
+}
+
+/// Removes versions, in the transaction of the caller.
+pub(super) async fn prune<C: Dialect>(connection: &mut C, expired: Expired) -> QueryResult<()> {
+    let delete = "DELETE FROM robots_versions WHERE number <= ";
+    let delete = Fragment::new(delete).number(expired.number);
+    connection.change(delete).await?;
+    let from = "UPDATE robots_catalogue SET complete_from = ";
+    let from = Fragment::new(from).number(expired.replaced);
+    let from = from.sql(" WHERE complete_from < ").number(expired.replaced);
+    connection.change(from).await.map(drop)
 }

@@ -10,7 +10,7 @@ use std::{
 use compact_str::{CompactString, format_compact};
 
 use crate::{
-    catalogue::{Action, Changes, Error, Event, Position, Result},
+    catalogue::{Action, Changes, Error, Event, Position, Result, Retention},
     model::{Revision, Robot, RobotId, Timestamp},
 };
 
@@ -20,6 +20,8 @@ pub(super) struct History {
     position: Position,
     log: BTreeMap<i64, Entry>,
     of_robots: BTreeSet<(RobotId, i64)>,
+    /// What the changes up to this one have replaced is not kept any more.
+    complete_from: i64,
 }
 
 #[derive(Debug)]
@@ -40,6 +42,7 @@ impl Default for History {
             position: Position::new(identity, 0),
             log: BTreeMap::new(),
             of_robots: BTreeSet::new(),
+            complete_from: 0,
         }
     }
 }
@@ -96,6 +99,42 @@ impl History {
         }
     }
 
+    /// Forgets the versions that were replaced too long ago, or are too many.
+    pub(super) fn prune(&mut self, keep: Retention) -> u64 {
+        let oldest = keep.oldest();
+        let changes = self.log.range(self.complete_from + 1..);
+        let replacing = changes.filter_map(|(number, entry)| {
+            let mut before = self.of_robots.range((entry.id, 0)..(entry.id, *number));
+            let (_, replaced) = before.next_back()?;
+            Some((
+                *number,
+                *replaced,
+                entry.id,
+                entry.at,
+                entry.robot.is_none(),
+            ))
+        });
+        let replacing: Vec<_> = replacing.collect();
+        let excess = replacing.len() as u64;
+        let excess = excess.saturating_sub(keep.versions);
+        let expired = replacing.into_iter().zip(0_u64..);
+        let expired = expired.take_while(|((_, _, _, at, _), index)| {
+            *index < excess || at.is_none_or(|at| at < oldest)
+        });
+        let mut count = 0;
+        for ((number, replaced, id, _, is_deletion), _) in expired {
+            self.log.remove(&replaced);
+            self.of_robots.remove(&(id, replaced));
+            if is_deletion {
+                self.log.remove(&number);
+                self.of_robots.remove(&(id, number));
+            }
+            self.complete_from = number;
+            count += 1;
+        }
+        count
+    }
+
     fn event(&self, (number, entry): (&i64, &Entry)) -> Option<Event> {
         Some(Event {
             revision: Revision::new(*number)?,
@@ -108,7 +147,7 @@ impl History {
     }
 
     pub(super) fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        after.check(&self.position, 0)?;
+        after.check(&self.position, self.complete_from)?;
         let first = after.revision() + 1;
         let is_latest = |(number, entry): &(&i64, &Entry)| {
             let mut later = self.of_robots.range((entry.id, **number + 1)..);

@@ -16,7 +16,7 @@ use history::History;
 use crate::{
     catalogue::{
         Action, Catalogue, Change, Changes, Commit, Error, Event, Page, PageRequest, Pending,
-        Position, Receipt, Redefinition, Restoration, Result,
+        Position, Receipt, Redefinition, Restoration, Result, Retention,
     },
     model::{
         Audit, Definition, Field, Member, Revision, Robot, RobotId, Timestamp, ValidDraft,
@@ -376,6 +376,10 @@ impl Catalogue for MemoryCatalogue {
 
     fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
         self.read().history.changes(after, limit)
+    }
+
+    fn prune(&self, keep: Retention) -> Result<u64> {
+        Ok(self.write().history.prune(keep))
     }
 
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {

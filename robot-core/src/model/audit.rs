@@ -19,6 +19,9 @@ use serde::{Serialize, Serializer};
 pub struct Timestamp(jiff::Timestamp);
 
 impl Timestamp {
+    /// The beginning of the year 1.
+    pub(crate) const MIN: Self = Self(jiff::Timestamp::constant(-62_135_596_800, 0));
+
     /// The present moment, by the clock of this computer.
     #[must_use]
     pub fn now() -> Self {
@@ -30,8 +33,7 @@ impl Timestamp {
     #[must_use]
     pub fn from_milliseconds(milliseconds: i64) -> Option<Self> {
         let time = jiff::Timestamp::from_millisecond(milliseconds).ok();
-        time.filter(|time| time.as_second() >= -62_135_596_800)
-            .map(Self)
+        time.map(Self).filter(|time| *time >= Self::MIN)
     }
 
     /// The number of milliseconds since the beginning of 1970.

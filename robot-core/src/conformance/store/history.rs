@@ -26,6 +26,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     followers_have_the_state_of_the_catalogue,
     versions_come_back_under_the_rules_of_today,
     changes_of_one_author_are_undone,
+    versions_are_pruned_from_the_oldest,
 ];
 
 /// Of stores whose definition can be changed.
@@ -403,4 +404,39 @@ fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
         ok(catalogue.revert(&Revert::new(after, until)));
     }
     assert_eq!(values(ok(catalogue.list())), values(now));
+}
+
+fn versions_are_pruned_from_the_oldest(catalogue: &dyn Catalogue) {
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let [a, b] = ["a", "b"].map(|name| add(catalogue, name).id());
+    for round in 0..3 {
+        ok(catalogue.update(a, year(round)));
+    }
+    let middle = ok(catalogue.position());
+    ok(catalogue.delete(b));
+    let now = ok(catalogue.position());
+    assert_eq!(ok(catalogue.prune(Retention::default())), 0);
+    let kept = |versions| Retention {
+        versions,
+        ..Retention::default()
+    };
+    assert_eq!(ok(catalogue.prune(kept(2))), 2);
+    assert_eq!(ok(catalogue.prune(kept(2))), 0);
+    let gone = catalogue.changes(&start, 10);
+    assert!(matches!(gone, Err(Error::PositionGone)), "{gone:?}");
+    assert_eq!(ok(catalogue.changes(&middle, 10)).events.len(), 1);
+    assert_eq!(ok(catalogue.history(a, None, 10)).len(), 2);
+    assert_eq!(ok(catalogue.prune(Retention::NONE)), 2);
+    assert!(matches!(
+        catalogue.changes(&middle, 10),
+        Err(Error::PositionGone)
+    ));
+    assert_eq!(ok(catalogue.changes(&now, 10)).events, []);
+    assert_eq!(ok(catalogue.history(b, None, 10)), []);
+    assert_eq!(ok(catalogue.history(a, None, 10)).len(), 1);
+    // Later changes are kept again.
+    ok(catalogue.update(a, year(5)));
+    assert_eq!(ok(catalogue.changes(&now, 10)).events.len(), 1);
 }

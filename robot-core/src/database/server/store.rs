@@ -21,7 +21,8 @@ use super::{
 use crate::{
     catalogue::{
         Authored, Catalogue, Change, Changes, Commit, Count, Event, Filter, OpenError, OpenOptions,
-        Page, PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result, redact,
+        Page, PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result,
+        Retention, redact,
     },
     database::{
         conditions::ValueGroup,
@@ -308,6 +309,22 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         self.snapshot(Operation::Page, async |connection| {
             history::history(connection, id, before, limit).await
         })
+    }
+
+    fn prune(&self, keep: Retention) -> Result<u64> {
+        let expired = self.execute(Operation::Page, async |connection| {
+            history::expired(&mut connection.inner, keep).await
+        })?;
+        let Some(expired) = expired else {
+            return Ok(0);
+        };
+        self.execute(Operation::Write, async |connection| {
+            // Nobody waits until the last statement, which locks the catalogue.
+            connection.begin("").await?;
+            let pruned = history::prune(&mut connection.inner, expired).await;
+            connection.end(pruned).await
+        })?;
+        Ok(expired.count)
     }
 
     fn foreign_columns(&self) -> Result<Vec<String>> {

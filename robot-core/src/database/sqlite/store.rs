@@ -15,7 +15,7 @@ use crate::{
     catalogue::{
         Authored, Catalogue, Change, Changes, Commit, Count, Error, Event, Filter, OpenError,
         OpenOptions, Page, PageRequest, Pending, Position, Preparation, Receipt, Redefinition,
-        Restoration, Result, Scheme,
+        Restoration, Result, Retention, Scheme,
     },
     database::{
         define::KnownDefinition,
@@ -264,6 +264,16 @@ impl Catalogue for SqliteCatalogue {
             connection
                 .transaction(|connection| now(history::history(connection, id, before, limit)))
         })
+    }
+
+    fn prune(&self, keep: Retention) -> Result<u64> {
+        let pool = &self.reads.pool;
+        let expired = pool.read(|connection| now(history::expired(connection, keep)))?;
+        let Some(expired) = expired else {
+            return Ok(0);
+        };
+        self.submit(Work::Prune(expired)).wait()?;
+        Ok(expired.count)
     }
 
     fn files(&self) -> StoreFiles {

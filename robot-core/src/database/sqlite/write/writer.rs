@@ -29,7 +29,7 @@ use crate::{
     database::{
         define::{self, KnownDefinition},
         errors::wrap,
-        history,
+        history::{self, Expired},
         measuring::{QueueMetrics, count_commit},
         restore::restore,
         statements::{apply_alone, now},
@@ -107,6 +107,7 @@ pub(crate) enum Work {
     All(Vec<Authored>),
     Restore(Restoration),
     Define(Box<Redefinition>),
+    Prune(Expired),
     /// Nothing but what each commit does: see [`work`].
     Index,
 }
@@ -140,6 +141,9 @@ impl Write {
             }),
             Work::Define(redefinition) => in_savepoint(connection, |connection| {
                 now(define::define(connection, redefinition)).map(|_| none())
+            }),
+            Work::Prune(expired) => in_savepoint(connection, |connection| {
+                now(history::prune(connection, *expired)).map(|()| none())
             }),
             Work::Index => Ok(Ok(none())),
         };

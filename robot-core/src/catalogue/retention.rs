@@ -1,0 +1,107 @@
+//! How long past versions of robots are kept.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError, Sender},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use super::store::Catalogue;
+use crate::model::Timestamp;
+
+/// How often a [`Pruner`] looks for versions that are not kept any more.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The pause after a step, in which others change robots.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Which past versions are kept: those that were replaced not longer ago than this, and so many.
+///
+/// ```
+/// use robot_core::{CatalogueExt, Catalogue, Draft, MemoryCatalogue, Retention};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let start = catalogue.position()?;
+/// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
+/// catalogue.delete(id)?;
+/// assert_eq!(catalogue.prune(Retention::default())?, 0);
+/// assert_eq!(catalogue.prune(Retention::NONE)?, 1);
+/// assert!(catalogue.changes(&start, 10).is_err());
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// How long a version is kept after it was replaced: 90 days by default.
+    pub age: Duration,
+    /// How many versions are kept: ten million by default.
+    pub versions: u64,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            age: Duration::from_secs(90 * 24 * 60 * 60),
+            versions: 10_000_000,
+        }
+    }
+}
+
+impl Retention {
+    /// No past versions.
+    pub const NONE: Self = Self {
+        age: Duration::ZERO,
+        versions: 0,
+    };
+
+    /// The time from which on versions that were replaced are kept.
+    pub(crate) fn oldest(self) -> Timestamp {
+        let age = i64::try_from(self.age.as_millis()).unwrap_or(i64::MAX);
+        let oldest = Timestamp::now().milliseconds().saturating_sub(age);
+        Timestamp::from_milliseconds(oldest).unwrap_or(Timestamp::MIN)
+    }
+}
+
+/// Removes past versions that are not kept any more, on a thread of its own, until it is dropped.
+#[derive(Debug)]
+pub struct Pruner {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pruner {
+    /// Starts to prune a catalogue.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub fn start(catalogue: Arc<dyn Catalogue>, keep: Retention) -> io::Result<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let thread = thread::Builder::new().name("robot-pruner".to_owned());
+        let thread = thread.spawn(move || {
+            let mut pause = INTERVAL;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                // After a failure it tries again.
+                pause = match catalogue.prune(keep) {
+                    Ok(1..) => PAUSE,
+                    _ => INTERVAL,
+                };
+            }
+        })?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Pruner {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
