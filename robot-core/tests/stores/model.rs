@@ -127,7 +127,7 @@ impl<C: Catalogue> Subject<'_, C> {
         match result {
             Ok(robots) => self.robots(is_insert, robots),
             // Several changes may fail, in any order.
-            Err(Error::Rejected(_)) if matches!(step, Step::Together(..)) => {
+            Err(Error::Rejected(_) | Error::NotFound(_)) if matches!(step, Step::Together(..)) => {
                 Answer::Rejected(Vec::new())
             }
             Err(Error::Rejected(violations)) => Answer::Rejected(violations.messages()),
