@@ -159,7 +159,7 @@ fn tests_with_database_servers() -> Vec<Test> {
         definitions::kill_leaves_a_complete_definition,
         definitions::values_beside_definitions_and_kills_are_kept,
         database_stops::stop_while_connecting_succeeds,
-        locks::locked_robot_rejects_only_its_writes,
+        locks::open_change_of_another_program_rejects_only_writes,
         locks::writes_to_a_locked_robot_do_not_block_reads,
         locks::locked_table_rejects_every_call,
         database_urls::wrong_password_is_reported_without_passwords,

@@ -52,11 +52,11 @@ pub(crate) fn killed_database_completes_the_migration_later(run: &Run, kind: Kin
 /// Restores the state before the migrations.
 fn undo(kind: Kind, url: &str) {
     let function = match kind {
-        Kind::Postgres => "DROP FUNCTION robots_change;",
+        Kind::Postgres => "DROP FUNCTION robots_change, robots_statement, robots_row;",
         Kind::Mariadb => "",
     };
     let tables = "DROP TABLE robots; DROP TABLE robots_definition; DROP TABLE robots_rewrite;
-         DROP TABLE __diesel_schema_migrations;";
+         DROP TABLE robots_catalogue; DROP TABLE robots_versions; DROP TABLE __diesel_schema_migrations;";
     execute(kind, url, &format!("{tables} {function}"));
 }
 
