@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::{
     catalogue::{
         Catalogue, CatalogueExt, Change, Changes, Commit, Count, Event, Filter, Page, PageRequest,
-        Pending, Position, Receipt, Redefinition, Restoration, Result,
+        Pending, Position, Receipt, Redefinition, Restoration, Result, Retention,
     },
     memory::MemoryCatalogue,
     model::{Definition, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft},
@@ -158,6 +158,10 @@ impl Catalogue for FaultyStore {
             alter(&mut events);
         }
         Ok(events)
+    }
+
+    fn prune(&self, keep: Retention) -> Result<u64> {
+        self.store.prune(keep)
     }
 
     fn definition(&self) -> Arc<Definition> {

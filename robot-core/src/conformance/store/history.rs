@@ -12,7 +12,7 @@ use super::{
 use crate::{
     catalogue::{
         Acting, Action, Catalogue, CatalogueExt, Change, Error, Event, Position, Redefinition,
-        Revert,
+        Retention, Revert,
     },
     conformance::{Case, at_once, cases},
     model::{Draft, Robot, RobotId, ValidChanges, Value, Violation},
