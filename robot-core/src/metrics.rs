@@ -123,6 +123,11 @@ macro_rules! metrics {
 }
 
 metrics! {
+    /// The number of requests that wait for changes.
+    WAITING_CLIENTS = Metric::gauge("robots_waiting_clients", "Requests that wait for changes");
+    /// The age of the oldest past version.
+    OLDEST_VERSION = Metric::gauge("robots_oldest_version_seconds",
+        "Age of the oldest past version of a robot that is kept");
     /// The length of the queue of a store.
     STORE_QUEUE_LENGTH = Metric::gauge("robots_store_queue_length",
         "Changes, look-ups or tasks (lists and searches) that wait for the database, by queue");

@@ -14,7 +14,7 @@ use std::{
 
 use clap::Parser;
 use hyper::Uri;
-use robot_core::{OpenOptions, Schemes, StoreFiles, http::Apis, redact};
+use robot_core::{OpenOptions, Pruner, Schemes, StoreFiles, http::Apis, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
@@ -130,6 +130,7 @@ fn run(figment: Figment) -> Result<(), AnyError> {
         let opened = rocket::tokio::task::spawn_blocking(move || store.open(&url)).await?;
         let catalogue =
             opened.map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
+        let _pruner = Pruner::start(catalogue.clone(), settings.retention)?;
         let rocket = mount_health(rocket::custom(figment), catalogue.clone());
         let rocket = mount(rocket, "/", catalogue, &settings.catalogue).attach(greeting);
         let served = serve(rocket, options).await;

@@ -6,9 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::metrics::gauge;
 use futures_channel::oneshot;
 
 use super::{history::Position, store::Catalogue};
+use crate::metrics::{Counted, WAITING_CLIENTS};
 
 /// How often the catalogue is looked at while somebody waits. Longer, and changes are noticed later; shorter, and the look
 /// takes more of the store's time.
@@ -52,6 +54,7 @@ struct Waiter {
     deadline: Instant,
     /// Its receiver ends when it is dropped.
     sender: oneshot::Sender<()>,
+    _counted: Counted,
 }
 
 impl std::fmt::Debug for Shared {
@@ -82,7 +85,8 @@ impl Watch {
         waiters.list.push(Waiter {
             after,
             deadline: Instant::now() + timeout,
-            sender: sender,
+            sender,
+            _counted: Counted::new(gauge!(WAITING_CLIENTS.name)),
         });
         if !waiters.has_thread {
             let shared = Arc::downgrade(&self.0);

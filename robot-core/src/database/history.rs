@@ -1,7 +1,8 @@
 //! The changes of a catalogue, and the history of a robot, from the robots and the versions that changes have replaced.
 
-use std::cmp::Reverse;
+use std::{cmp::Reverse, time::Duration};
 
+use ::metrics::gauge;
 use compact_str::CompactString;
 use diesel::{QueryResult, prelude::Queryable, result::Error as DieselError};
 
@@ -14,6 +15,7 @@ use super::{
 };
 use crate::{
     catalogue::{Action, Changes, Event, Position, Retention, Room},
+    metrics::OLDEST_VERSION,
     model::{Audit, Revision, RobotId, Timestamp},
 };
 
@@ -204,6 +206,10 @@ pub(super) async fn expired<C: Dialect>(
 ) -> QueryResult<Option<Expired>> {
     let last = Fragment::new("SELECT coalesce(max(number), 0) FROM robots_versions");
     let last = connection.numbers(last).await?.pop().unwrap_or(0);
+    let first = Fragment::new("SELECT replaced_at FROM robots_versions ORDER BY number LIMIT 1");
+    let first = connection.numbers(first).await?.pop();
+    let age = first.map_or(0, |first| (Timestamp::now().milliseconds() - first) / 1000);
+    gauge!(OLDEST_VERSION.name).set(Duration::from_secs(age.unsigned_abs()));
     let kept = i64::try_from(keep.versions).unwrap_or(i64::MAX);
     let (before, after) = C::JSON_ARRAY;
     let oldest = Fragment::new(format!(

@@ -6,7 +6,7 @@ use std::{
     num::NonZero,
 };
 
-use robot_core::OpenOptions;
+use robot_core::{OpenOptions, Retention};
 use rocket::{
     Config,
     config::{Ident, LogLevel, Shutdown, TlsConfig},
@@ -50,6 +50,8 @@ pub struct ServerSettings {
     pub database_url: String,
     /// How the store is opened.
     pub options: OpenOptions,
+    /// Which past versions of robots are kept.
+    pub retention: Retention,
     /// The address that metrics are served on (`metrics_address`, none by default).
     pub metrics_address: Option<SocketAddr>,
     /// One message for each name that is not a setting, for a certificate that expires soon, and for
@@ -76,6 +78,7 @@ impl ServerSettings {
             ConnectionLimits::read_from(reader);
             let database_url = store::url(reader);
             let options = store::options(reader);
+            let retention = store::retention(reader);
             // The program reads it before all settings.
             let is_format =
                 |value: &Value| ["text", "json"].contains(&value.as_str()?).then_some(());
@@ -99,6 +102,7 @@ impl ServerSettings {
                 catalogue,
                 database_url,
                 options,
+                retention,
                 metrics_address,
                 warnings: mem::take(&mut reader.warnings),
                 table: mem::take(&mut reader.rows),

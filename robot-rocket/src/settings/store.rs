@@ -2,7 +2,7 @@
 
 use std::{num::NonZero, time::Duration};
 
-use robot_core::{DEFAULT_URL, OpenOptions};
+use robot_core::{DEFAULT_URL, OpenOptions, Retention};
 use rocket::{
     Config,
     figment::{Figment, providers::Env},
@@ -61,6 +61,20 @@ pub(super) fn database_sources(figment: &Figment) -> Figment {
 /// ```
 pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
     Reader::read(figment, options)
+}
+
+/// Reads which past versions of robots are kept: `history` (days, 90 by default; 0 for none).
+pub(super) fn retention(reader: &mut Reader<'_>) -> Retention {
+    const DAY: u64 = 24 * 60 * 60;
+    let default = Retention::default();
+    let days = u32::try_from(default.age.as_secs() / DAY).unwrap_or(u32::MAX);
+    match reader.get_or("history", "a whole number of days", days) {
+        0 => Retention::NONE,
+        days => Retention {
+            age: Duration::from_secs(u64::from(days) * DAY),
+            ..default
+        },
+    }
 }
 
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
