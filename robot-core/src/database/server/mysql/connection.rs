@@ -109,8 +109,10 @@ impl Backend for AsyncMysqlConnection {
 
     const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
 
-    const LOCK_CATALOGUE: &'static str =
-        "SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE;
+    /// First the metadata lock of the table: a change of the table waits for it, and later statements wait for that
+    /// change, also those of a transaction that has the lock of the catalogue.
+    const LOCK_CATALOGUE: &'static str = "SELECT id FROM robots LIMIT 0 FOR UPDATE;
+         SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE;
          SELECT revision FROM robots_catalogue WHERE id = 1 FOR UPDATE";
 
     const LOCK_WRITES: &'static str =
