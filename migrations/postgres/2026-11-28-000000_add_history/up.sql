@@ -129,12 +129,19 @@ $$;
 $functions$, 'SCHEMA', quote_ident(current_schema()));
 END
 $schema$;
-CREATE TRIGGER robots_before BEFORE INSERT OR DELETE OR UPDATE OF revision, name, type, year, own ON robots
+-- The program takes the revisions of what it inserts in the same statement, without triggers.
+CREATE TRIGGER robots_before_insert BEFORE INSERT ON robots FOR EACH STATEMENT
+WHEN (current_setting('robots.program', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION robots_statement();
+CREATE TRIGGER robots_insert BEFORE INSERT ON robots FOR EACH ROW
+WHEN (current_setting('robots.program', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION robots_row();
+CREATE TRIGGER robots_after_insert AFTER INSERT ON robots FOR EACH STATEMENT
+WHEN (current_setting('robots.program', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION robots_statement();
+CREATE TRIGGER robots_before BEFORE DELETE OR UPDATE OF revision, name, type, year, own ON robots
 FOR EACH STATEMENT EXECUTE FUNCTION robots_statement();
-CREATE TRIGGER robots_insert_delete BEFORE INSERT OR DELETE ON robots FOR EACH ROW EXECUTE FUNCTION robots_row();
+CREATE TRIGGER robots_delete BEFORE DELETE ON robots FOR EACH ROW EXECUTE FUNCTION robots_row();
 CREATE TRIGGER robots_update BEFORE UPDATE OF revision, name, type, year, own ON robots FOR EACH ROW
 WHEN ((NEW.revision, NEW.name, NEW.type, NEW.year, NEW.own)
     IS DISTINCT FROM (OLD.revision, OLD.name, OLD.type, OLD.year, OLD.own))
 EXECUTE FUNCTION robots_row();
-CREATE TRIGGER robots_after AFTER INSERT OR DELETE OR UPDATE OF revision, name, type, year, own ON robots
+CREATE TRIGGER robots_after AFTER DELETE OR UPDATE OF revision, name, type, year, own ON robots
 FOR EACH STATEMENT EXECUTE FUNCTION robots_statement();

@@ -225,9 +225,11 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                     }
                 }
                 // Probably not caused by most of the items.
-                Err(ExecutionError(fault, _)) if fault > Fault::Final && operation == W::BATCH => {
+                Err(ExecutionError(fault, error))
+                    if fault > Fault::Final && operation == W::BATCH =>
+                {
                     for job in jobs {
-                        tokio::spawn(Arc::clone(&self).execute_alone(job));
+                        tokio::spawn(Arc::clone(&self).execute_alone(job, error.clone()));
                     }
                 }
                 Err(ExecutionError(_, error)) => {
@@ -239,10 +241,12 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         })
     }
 
-    async fn execute_alone(self: Arc<Self>, job: Job<W::Item, W::Output>) {
+    /// Executes an item after a batch with it has failed. If its time is up, that failure is its result.
+    async fn execute_alone(self: Arc<Self>, job: Job<W::Item, W::Output>, failure: Error) {
         match self.pool.lease(W::ALONE, job.submitted).await {
             Ok(lease) => self.execute(lease, vec![job]).await,
-            Err(failure) => job.respond(Err(failure.into())),
+            Err(late) if self.pool.connector.has_outage() => job.respond(Err(late.into())),
+            Err(_) => job.respond(Err(failure)),
         }
     }
 }

@@ -44,7 +44,7 @@ const LOCK_ATTEMPTS: u128 = LOCK_PATIENCE.as_millis() / LOCK_LIMIT.as_millis();
 async fn is_repeated(attempts: &mut u128, error: &DieselError) -> bool {
     let is_lock = matches!(
         meaning(error),
-        Some(ErrorClass::Busy | ErrorClass::Conflict)
+        Some(ErrorClass::Locked | ErrorClass::Busy | ErrorClass::Conflict)
     );
     let is_repeated = is_lock && *attempts > 0;
     if is_repeated {

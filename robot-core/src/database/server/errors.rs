@@ -11,12 +11,18 @@ use crate::{catalogue::Error, database::errors};
 /// The message when another process changes the tables for too long.
 pub(super) const MIGRATING: &str = "another process changes the tables of the catalogue";
 
+/// The message when a lock is held for too long.
+const LOCKED: &str =
+    "a transaction that has changed robots is still open, perhaps of another program";
+
 /// What the error of a statement means, beyond what Diesel says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ErrorClass {
     /// The transaction conflicted with another one and may succeed if it is repeated: a deadlock, or a commit that a
     /// cluster rejected.
     Conflict,
+    /// Another transaction holds a lock for too long.
+    Locked,
     /// A wait was too long, or the server is not ready.
     Busy,
     /// The server rejects writes, and another one may accept them: roles change in a failover.
@@ -32,13 +38,16 @@ const MESSAGES: &[(&str, ErrorClass)] = &[
     // MariaDB's 1180: a cluster may have split during a commit.
     ("during COMMIT", ErrorClass::Unknown),
     // PostgreSQL: 55P03, 57014.
-    ("canceling statement due to lock timeout", ErrorClass::Busy),
+    (
+        "canceling statement due to lock timeout",
+        ErrorClass::Locked,
+    ),
     (
         "canceling statement due to statement timeout",
         ErrorClass::Busy,
     ),
     // MariaDB and MySQL: 1205, 1047, 1969 and 3024.
-    ("Lock wait timeout exceeded", ErrorClass::Busy),
+    ("Lock wait timeout exceeded", ErrorClass::Locked),
     ("WSREP has not yet prepared node", ErrorClass::Busy),
     (
         "maximum statement execution time exceeded",
@@ -94,6 +103,9 @@ impl From<ConnectionError> for ConnectError {
 
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
+    if meaning(&error) == Some(ErrorClass::Locked) {
+        return Error::unavailable(format!("{LOCKED}: {error}"));
+    }
     errors::classify(
         error,
         |error| is_transient(error),
@@ -107,7 +119,7 @@ pub(super) fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
     meanings.any(|one| {
         matches!(
             one,
-            ErrorClass::Conflict | ErrorClass::Busy | ErrorClass::ReadOnly
+            ErrorClass::Conflict | ErrorClass::Locked | ErrorClass::Busy | ErrorClass::ReadOnly
         )
     })
 }

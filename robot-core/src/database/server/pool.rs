@@ -196,17 +196,21 @@ impl<B: Backend> Pool<B> {
             } else {
                 (Fault::Repeatable, ATTEMPTS)
             };
-            match result {
-                Err(ExecutionError(fault, _)) if fault >= repeated && attempts < attempts_limit => {
-                }
+            let failure = match result {
+                Err(failure) if failure.0 >= repeated && attempts < attempts_limit => failure,
                 result => return result,
-            }
+            };
             let retried = items.try_into().unwrap_or(u64::MAX);
             self.metrics.retries.increment(retried);
             // Others that wait come before.
             drop(permits);
             sleep(pause(attempts)).await;
-            lease = self.lease(operation, submitted).await?;
+            // If its time is up, the failure says why.
+            let again = self.lease(operation, submitted).await;
+            lease = again.map_err(|late| match self.connector.has_outage() {
+                true => late,
+                false => ExecutionError(Fault::Final, failure.1),
+            })?;
             lease.items = items;
             attempts += 1;
         }

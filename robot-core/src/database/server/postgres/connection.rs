@@ -126,6 +126,7 @@ async fn set_up(client: Client, timeout: Duration) -> Result<AsyncPgConnection, 
         "SET default_transaction_isolation = 'read committed';
          SET default_transaction_read_only = off;
          SET client_min_messages = warning;
+         SET robots.program = 'on';
          SET random_page_cost = 1.1;
          SET lock_timeout = {timeout};
          SET statement_timeout = {timeout};

@@ -20,7 +20,7 @@ use crate::{
             define::{LOCK_PATIENCE, batch_patiently, reported},
             operation::LOCK_LIMIT,
         },
-        statements::by_definition,
+        statements::{by_definition, row_limit},
         trigrams::trigrams,
     },
     model::{
@@ -143,16 +143,8 @@ impl Dialect for AsyncPgConnection {
     ) -> QueryResult<Vec<Receipt>> {
         let rows = drafts.iter();
         let rows = rows.map(|(draft, by)| DraftRow::new(definition, draft).by(*by));
-        let rows = json(&rows.collect::<Vec<_>>())?;
-        let insert = Fragment::new(
-            "INSERT INTO robots (name, type, year, search_text, own_text, own, updated_by)
-             SELECT * FROM json_to_recordset(",
-        );
-        let insert = insert.text(rows).sql(
-            "::json) AS new (name text, type text, year bigint, search_text text, own_text text, own text,
-                updated_by text)
-             WHERE true",
-        );
+        let rows: Vec<_> = rows.collect();
+        let insert = insert_rows("", rows.len(), json(&rows)?);
         let insert = by_definition::<Self>(insert, definition);
         let insert = insert.sql(" RETURNING id, revision::text");
         let receipts = returned(self, insert).await?;
@@ -183,13 +175,8 @@ impl Dialect for AsyncPgConnection {
         let rows = robots.iter();
         let rows =
             rows.map(|robot| RobotRow::restored(robot, DraftRow::new(definition, robot.values())));
-        let rows = json(&rows.collect::<Vec<_>>())?;
-        let insert = Fragment::new(
-            "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own,
-                created_at, updated_at, updated_by)
-             OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset(",
-        );
-        let insert = insert.text(rows).sql(format!("::json) AS new ({ROW})"));
+        let rows: Vec<_> = rows.collect();
+        let insert = insert_rows("id, ", rows.len(), json(&rows)?);
         self.change(insert).await.map(drop)
     }
 
@@ -202,6 +189,28 @@ impl Dialect for AsyncPgConnection {
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
     const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
+}
+
+/// Inserts rows of JSON, with their ids or without. Each gets the next revision of the catalogue.
+fn insert_rows(id: &'static str, count: usize, rows: String) -> Fragment<'static> {
+    let count = row_limit(count);
+    let taken =
+        Fragment::new("WITH catalogue AS (UPDATE robots_catalogue SET revision = revision + ");
+    let taken = taken
+        .number(count)
+        .sql(" WHERE id = 1 RETURNING revision - ");
+    let insert = taken.number(count).sql(format!(
+        " AS last, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time)
+         INSERT INTO robots ({id}revision, added, name, type, year, search_text, own_text, own,
+            created_at, updated_at, updated_by) OVERRIDING SYSTEM VALUE
+         SELECT {id}last + number, last + number, name, type, year, search_text, own_text, own,
+            coalesce(created_at, time), coalesce(updated_at, time), updated_by
+         FROM catalogue, ROWS FROM (json_to_recordset("
+    ));
+    let columns = "id, name, type, year, revision, search_text, own_text, own, created_at, updated_at, updated_by";
+    insert.text(rows).sql(format!(
+        "::json) AS ({ROW})) WITH ORDINALITY AS new ({columns}, number) WHERE true"
+    ))
 }
 
 /// The condition that a search text may contain a folded text.
