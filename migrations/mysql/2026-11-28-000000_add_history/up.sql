@@ -64,10 +64,15 @@ UPDATE robots SET revision = (@robots_revision := @robots_revision + 1), added =
 UPDATE robots_catalogue SET revision = GREATEST(revision, (SELECT COALESCE(MAX(revision), 0) FROM robots));
 UPDATE robots_catalogue SET complete_from = revision WHERE complete_from = 0;
 
--- The statement of the program inserts NULL as the revision if the definition is another one, and fails.
+-- In a transaction of the program, the next revision is a variable, and the last one is stored at the end: updating a row
+-- for each change takes longer. The statement of the program inserts NULL as the revision if the definition is another one, and fails.
 CREATE TRIGGER robots_insert BEFORE INSERT ON robots FOR EACH ROW
 IF NEW.revision IS NOT NULL AND @robots_raises_id IS NULL THEN
-    UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
+    IF @robots_next IS NULL THEN
+        UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
+    ELSE
+        SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+    END IF;
     SET NEW.revision = @robots_revision, NEW.added = @robots_revision;
     SET @robots_time = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
     SET NEW.created_at = COALESCE(NEW.created_at, @robots_time), NEW.updated_at = COALESCE(NEW.updated_at, @robots_time);
@@ -85,7 +90,11 @@ THEN
             SET NEW.search_text = NULL, NEW.own_text = NULL;
         END IF;
     END IF;
-    UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
+    IF @robots_next IS NULL THEN
+        UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
+    ELSE
+        SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+    END IF;
     SET NEW.revision = @robots_revision;
     SET NEW.updated_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
@@ -96,7 +105,11 @@ END IF;
 
 CREATE TRIGGER robots_delete BEFORE DELETE ON robots FOR EACH ROW
 IF @robots_raises_id IS NULL THEN
-    UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
+    IF @robots_next IS NULL THEN
+        UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
+    ELSE
+        SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+    END IF;
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
         revision, added, name, type, year, own, created_at, updated_at, updated_by)
     SELECT OLD.id, @robots_revision, 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000, actor,

@@ -83,6 +83,22 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// changes robots, in the order of that.
     const LOCK_CATALOGUE: &'static str;
 
+    /// Stores the last revision of a transaction with this lock, if triggers have not stored it.
+    const STORE_REVISION: &'static str = "";
+
+    /// Ends the use of what the lock has set for the session.
+    const FORGET_REVISION: &'static str = "";
+
+    /// Sets a savepoint in a transaction with this lock, and goes back to it.
+    const SAVEPOINT: [&'static str; 2] =
+        ["SAVEPOINT before_part", "ROLLBACK TO SAVEPOINT before_part"];
+
+    /// Whether a change of a robot without a transaction takes the locks in this order.
+    const CHANGES_ALONE: bool = true;
+
+    /// The number of robots up to which they are inserted without a transaction.
+    const INSERTS_ALONE: usize = usize::MAX;
+
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
 }

@@ -183,6 +183,9 @@ async fn execute<B: Backend>(
         let results = &mut results;
         apply(inner, definition, &changes, operation, deadline, results).await?;
         if !is_batch {
+            if !B::STORE_REVISION.is_empty() {
+                inner.batch(B::STORE_REVISION).await?;
+            }
             positions.push(history::position(inner).await?.0);
         }
         let mut positions = positions.into_iter();
@@ -204,11 +207,15 @@ async fn execute_directly<B: Backend>(
     let needs_transaction = match changes {
         // Its author is stored before, or its versions are read.
         [(_, one)] => match one.change {
-            Change::Delete(..) => one.by.is_some(),
+            Change::Insert(_) => false,
+            Change::Update(..) => !B::CHANGES_ALONE,
+            Change::Delete(..) => !B::CHANGES_ALONE || one.by.is_some(),
             Change::Undelete(..) => true,
-            _ => false,
         },
-        changes => changes.iter().any(|(_, one)| one.change.id().is_some()),
+        changes => {
+            changes.len() > B::INSERTS_ALONE
+                || changes.iter().any(|(_, one)| one.change.id().is_some())
+        }
     };
     if needs_transaction {
         return Ok(false);
@@ -334,11 +341,10 @@ async fn apply<B: Backend>(
             let message = "the changes of a batch take too long";
             return Err(wrap(Error::unavailable(message)));
         }
-        connection.batch("SAVEPOINT before_part").await?;
+        connection.batch(B::SAVEPOINT[0]).await?;
         match store(connection, definition, &part, &robots).await {
             Err(error) if is_taken(&error) => {
-                let rollback = "ROLLBACK TO SAVEPOINT before_part";
-                connection.batch(rollback).await?;
+                connection.batch(B::SAVEPOINT[1]).await?;
                 parts.extend(divide(connection, definition, &part, error, results).await?);
                 check_results(results, operation)?;
             }

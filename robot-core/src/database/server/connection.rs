@@ -1,6 +1,7 @@
 //! A connection to a database server, and what a failed statement means for it.
 
 use std::{
+    mem,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -41,6 +42,8 @@ pub(super) struct Connection<B> {
     /// Whether nothing that was sent since the time limits were set can have taken effect, even if the connection
     /// is lost.
     pub(super) is_uncommitted: bool,
+    /// Whether the transaction has the lock of the catalogue.
+    has_catalogue: bool,
     /// A commit or a rollback has failed, so that a transaction may be open: it must not be used again.
     pub(super) is_broken: bool,
     _open: Counted,
@@ -55,6 +58,7 @@ impl<B: Backend> Connection<B> {
             opened: Instant::now(),
             answered: Instant::now(),
             is_uncommitted: true,
+            has_catalogue: false,
             is_broken: false,
             _open: Counted::new(gauge!(STORE_CONNECTIONS.name)),
         }
@@ -88,11 +92,21 @@ impl<B: Backend> Connection<B> {
     /// Begins a transaction with a lock. No statement that could have stored something alone is under way.
     pub(super) async fn begin(&mut self, lock: &str) -> QueryResult<()> {
         self.is_uncommitted = true;
+        self.has_catalogue = lock == B::LOCK_CATALOGUE;
         let begun = self.inner.batch(&format!("BEGIN; {lock}")).await;
         if begun.is_err() {
-            self.is_broken = self.inner.batch("ROLLBACK").await.is_err();
+            self.roll_back().await;
         }
         begun
+    }
+
+    async fn roll_back(&mut self) {
+        self.has_catalogue = false;
+        let forget = B::FORGET_REVISION;
+        let roll_back = format!("{forget}; ROLLBACK");
+        let roll_back = roll_back.trim_start_matches([';', ' ']);
+        let rolled_back = self.inner.batch(roll_back).await;
+        self.is_broken = rolled_back.is_err();
     }
 
     /// Ends a transaction whose statements had this result.
@@ -100,12 +114,20 @@ impl<B: Backend> Connection<B> {
         match result {
             Ok(value) => {
                 self.is_uncommitted = false;
-                let committed = self.inner.batch("COMMIT").await;
+                let commit = if mem::take(&mut self.has_catalogue) {
+                    format!("{}; {}; COMMIT", B::STORE_REVISION, B::FORGET_REVISION)
+                } else {
+                    "COMMIT".to_owned()
+                };
+                let committed = self
+                    .inner
+                    .batch(commit.trim_start_matches([';', ' ']))
+                    .await;
                 self.is_broken = committed.is_err();
                 committed.map(|()| value)
             }
             Err(error) => {
-                self.is_broken = self.inner.batch("ROLLBACK").await.is_err();
+                self.roll_back().await;
                 match wrapped(&error) {
                     // It is known now that nothing was stored.
                     Some(Error::Unknown(cause)) if !self.is_broken => {
