@@ -113,7 +113,7 @@ struct Readmes;
 
 pub use backup::backup;
 pub use catalogue::{
-    Acting, Action, Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change,
+    Acting, Action, Backup, BackupError, BlockingWork, By, Catalogue, CatalogueExt, Cause, Change,
     Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count, Cursor,
     DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn,
     OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError,

@@ -60,7 +60,7 @@ pub use pages::Pages;
 pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
 pub use retention::{Pruner, Retention};
-pub use revert::{REVERT_LIMIT, Revert, Reverted};
+pub use revert::{By, REVERT_LIMIT, Revert, Reverted};
 pub use scheme::{OpenFn, Scheme};
 pub use store::{Acting, Catalogue};
 pub use summary::{Count, Summary, SummaryGroup, ValueCount};

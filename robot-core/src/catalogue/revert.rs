@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use compact_str::CompactString;
+use serde::Deserialize;
 
 use super::{
     change::{Change, Commit, Receipt},
@@ -41,10 +42,27 @@ pub struct Revert {
     pub after: Position,
     /// up to this one,
     pub until: Position,
-    /// by this author: `Some(None)` for other programs, and `None` for all.
-    pub by: Option<Option<CompactString>>,
+    /// by this author.
+    pub by: By,
     /// Whether nothing is stored.
     pub is_dry_run: bool,
+}
+
+/// The author of changes that are undone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Option<CompactString>")]
+pub enum By {
+    /// Any, or none.
+    #[default]
+    Anyone,
+    /// This one; `None` for other programs.
+    Only(Option<CompactString>),
+}
+
+impl From<Option<CompactString>> for By {
+    fn from(author: Option<CompactString>) -> Self {
+        Self::Only(author)
+    }
 }
 
 impl Revert {
@@ -54,7 +72,7 @@ impl Revert {
         Self {
             after,
             until,
-            by: None,
+            by: By::Anyone,
             is_dry_run: false,
         }
     }
@@ -63,7 +81,7 @@ impl Revert {
     fn has(&self, event: &Event) -> bool {
         let is_between =
             self.after.precedes(event.revision) && !self.until.precedes(event.revision);
-        is_between && self.by.as_ref().is_none_or(|by| *by == event.by)
+        is_between && (self.by == By::Anyone || self.by == By::Only(event.by.clone()))
     }
 }
 

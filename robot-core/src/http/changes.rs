@@ -3,8 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use ::http::HeaderName;
-use compact_str::CompactString;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{
     failure::Failure,
@@ -15,8 +14,10 @@ use super::{
     route::Call,
 };
 use crate::{
-    catalogue::{Action, Catalogue, CatalogueExt, Error, Event, Filter, Pending, Position, Revert},
-    model::{Definition, Field, Revision, Robot, RobotId, Timestamp, View},
+    catalogue::{
+        Action, By, Catalogue, CatalogueExt, Error, Event, Filter, Pending, Position, Revert,
+    },
+    model::{Definition, Revision, RobotId, Timestamp, View},
 };
 
 /// The number of changes in a response, unless the client wants fewer or more.
@@ -73,16 +74,7 @@ struct Change<'a> {
     at: Option<Timestamp>,
     by: Option<&'a str>,
     id: RobotId,
-    #[serde(serialize_with = "view")]
-    robot: Option<(&'a Robot, &'a [Field])>,
-}
-
-fn view<S: Serializer>(
-    robot: &Option<(&Robot, &[Field])>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let view = robot.map(|(robot, fields)| View { robot, fields });
-    view.serialize(serializer)
+    robot: Option<View<'a>>,
 }
 
 /// Changes in a response.
@@ -109,7 +101,10 @@ impl<'a> Change<'a> {
             at: event.at,
             by: event.by.as_deref(),
             id: event.id,
-            robot: robot.map(|robot| (robot, definition.all())),
+            robot: robot.map(|robot| View {
+                robot,
+                fields: definition.all(),
+            }),
         }
     }
 }
@@ -234,9 +229,8 @@ pub(super) fn revert(call: &Call<'_>, body: &[u8]) -> Started {
     struct Changes {
         after: String,
         until: String,
-        /// `null` is an author, too.
-        #[serde(default, deserialize_with = "present")]
-        by: Option<Option<CompactString>>,
+        #[serde(default)]
+        by: By,
     }
     #[derive(Serialize)]
     struct Left {
@@ -275,10 +269,4 @@ pub(super) fn revert(call: &Call<'_>, body: &[u8]) -> Started {
             ids: reverted.ids,
         })))
     }))
-}
-
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }

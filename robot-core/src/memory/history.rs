@@ -135,7 +135,7 @@ impl History {
         count
     }
 
-    fn event(&self, (number, entry): (&i64, &Entry)) -> Option<Event> {
+    fn event((number, entry): (&i64, &Entry)) -> Option<Event> {
         Some(Event {
             revision: Revision::new(*number)?,
             action: entry.action,
@@ -154,7 +154,7 @@ impl History {
             later.next().is_none_or(|(id, _)| *id != entry.id)
         };
         let latest = self.log.range(first..).filter(is_latest);
-        let events = latest.filter_map(|entry| self.event(entry));
+        let events = latest.filter_map(Self::event);
         let mut events: Vec<_> = events.take(limit.saturating_add(1)).collect();
         let is_last = events.len() <= limit;
         events.truncate(limit);
@@ -179,7 +179,7 @@ impl History {
         let changes = self.of_robots.range((id, 0)..(id, before)).rev();
         let events = changes.filter_map(|(_, number)| {
             let entry = self.log.get_key_value(number)?;
-            self.event(entry)
+            Self::event(entry)
         });
         let mut events: Vec<_> = events.take(limit).collect();
         events.sort_unstable_by_key(|event| Reverse(event.revision));

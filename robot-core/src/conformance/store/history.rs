@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Acting, Action, Catalogue, CatalogueExt, Change, Error, Event, Position, Redefinition,
+        Acting, Action, By, Catalogue, CatalogueExt, Change, Error, Event, Position, Redefinition,
         Retention, Revert,
     },
     conformance::{Case, at_once, cases},
@@ -374,7 +374,7 @@ fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
     let from = random.usize(..10);
     let (after, before) = states[from].clone();
     let revert = Revert {
-        by: Some(Some("Anna".into())),
+        by: By::Only(Some("Anna".into())),
         ..Revert::new(after, states[states.len() - 1].0.clone())
     };
     let dry_run = Revert {

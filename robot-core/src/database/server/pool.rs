@@ -207,9 +207,12 @@ impl<B: Backend> Pool<B> {
             sleep(pause(attempts)).await;
             // If its time is up, the failure says why.
             let again = self.lease(operation, submitted).await;
-            lease = again.map_err(|late| match self.connector.has_outage() {
-                true => late,
-                false => ExecutionError(Fault::Final, failure.1),
+            lease = again.map_err(|late| {
+                if self.connector.has_outage() {
+                    late
+                } else {
+                    ExecutionError(Fault::Final, failure.1)
+                }
             })?;
             lease.items = items;
             attempts += 1;

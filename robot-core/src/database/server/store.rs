@@ -119,14 +119,14 @@ impl<B: Backend> ServerStore<B> {
             let one = async |connection: &mut Connection<B>| run(&mut connection.inner).await;
             return self.execute(operation, one);
         }
-        self.snapshot(operation, run)
+        self.snapshot(operation, &run)
     }
 
     /// Executes statements that read the same snapshot.
     fn snapshot<T>(
         &self,
         operation: Operation,
-        statements: impl AsyncFn(&mut B) -> QueryResult<T>,
+        statements: &impl AsyncFn(&mut B) -> QueryResult<T>,
     ) -> Result<T> {
         self.execute(operation, async |connection| {
             connection.inner.batch(B::BEGIN_SNAPSHOT).await?;
@@ -300,13 +300,13 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.snapshot(Operation::Page, async |connection| {
+        self.snapshot(Operation::Page, &async |connection: &mut B| {
             history::changes(connection, after, limit).await
         })
     }
 
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
-        self.snapshot(Operation::Page, async |connection| {
+        self.snapshot(Operation::Page, &async |connection: &mut B| {
             history::history(connection, id, before, limit).await
         })
     }

@@ -7,11 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+
 use super::{
     backup::{copy, not_written},
     check::check,
 };
-use crate::database::sqlite::connect::{DatabaseFile, LOGS, SHARED_MEMORY, SIDECARS};
+use crate::database::sqlite::connect::{DatabaseFile, LOGS, SHARED_MEMORY, SIDECARS, uri};
 use crate::{
     catalogue::{Backup, BackupError, Check, CheckError, OpenOptions},
     files::{Existing, OutputError, OutputFile, path::with_suffix},
@@ -68,6 +70,7 @@ pub(crate) fn restore_backup(
     };
     let mut next = || next(report.robots.unwrap_or(0));
     let robots = copy(&source, &output, &mut next)?;
+    renew_identity(output.temporary_path()).map_err(io_failed)?;
     // This takes long. While the old catalogue has another name, only `finish` is left.
     output.sync().map_err(io_failed)?;
     let replaced = match existing {
@@ -81,6 +84,23 @@ pub(crate) fn restore_backup(
         bytes,
         replaced,
     })
+}
+
+/// Makes a copy another catalogue, in which positions of the backup mean nothing: other changes may have followed them.
+fn renew_identity(path: &Path) -> io::Result<()> {
+    let path = path.to_str().unwrap_or_default();
+    let connection = SqliteConnection::establish(&uri(path, "rw"));
+    let mut connection = connection.map_err(io::Error::other)?;
+    // Without a log beside it.
+    let renewed = connection.batch_execute(
+        "PRAGMA journal_mode = DELETE;
+         UPDATE robots_catalogue SET identity = lower(hex(randomblob(16)))",
+    );
+    match renewed {
+        // Its migration makes one.
+        Err(error) if error.to_string().starts_with("no such table") => Ok(()),
+        renewed => renewed.map_err(io::Error::other),
+    }
 }
 
 /// Fails if the backup is the target, or if a WAL or journal beside the backup may have changes of it. To
