@@ -51,7 +51,7 @@ fn connection_lost_during_a_write_is_unknown<S: Server>() {
     let mut locking = database.connect();
     locking.batch_execute(&S::lock(robot.id())).unwrap();
     thread::scope(|scope| {
-        let write = scope.spawn(|| catalogue.delete(robot.id()));
+        let write = scope.spawn(|| catalogue.add(draft("C-3PO")));
         let mut other = database.connect();
         S::await_lock_wait(&mut other);
         S::terminate_all(&mut other, S::WAITING);

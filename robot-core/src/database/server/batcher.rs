@@ -245,8 +245,7 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
     async fn execute_alone(self: Arc<Self>, job: Job<W::Item, W::Output>, failure: Error) {
         match self.pool.lease(W::ALONE, job.submitted).await {
             Ok(lease) => self.execute(lease, vec![job]).await,
-            Err(late) if self.pool.connector.has_outage() => job.respond(Err(late.into())),
-            Err(_) => job.respond(Err(failure)),
+            Err(late) => job.respond(Err(self.pool.reason(failure, late).into())),
         }
     }
 }

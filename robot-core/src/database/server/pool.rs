@@ -207,15 +207,20 @@ impl<B: Backend> Pool<B> {
             sleep(pause(attempts)).await;
             // If its time is up, the failure says why.
             let again = self.lease(operation, submitted).await;
-            lease = again.map_err(|late| {
-                if self.connector.has_outage() {
-                    late
-                } else {
-                    ExecutionError(Fault::Final, failure.1)
-                }
-            })?;
+            lease = again.map_err(|late| self.reason(failure.1, late))?;
             lease.items = items;
             attempts += 1;
+        }
+    }
+
+    /// The failure of statements that could not be repeated in time: that of the last attempt says why, unless the server
+    /// is unreachable now.
+    pub(super) fn reason(&self, last: Error, late: ExecutionError) -> ExecutionError {
+        match last {
+            Error::Unavailable(_) if !self.connector.has_outage() => {
+                ExecutionError(Fault::Final, last)
+            }
+            _ => late,
         }
     }
 

@@ -13,7 +13,8 @@ use std::{
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Backup, BackupError, Catalogue, CatalogueExt, Existing, OpenOptions, backup, transfer::digest,
+    Backup, BackupError, Catalogue, CatalogueExt, Error, Existing, OpenOptions, backup,
+    transfer::digest,
 };
 use tempfile::TempDir;
 
@@ -237,4 +238,22 @@ fn failed_backup_changes_no_file() {
         assert_eq!(made.robots, robots);
         fixture.add(&robots.to_string());
     }
+}
+
+#[test]
+fn restored_backup_is_another_catalogue() {
+    let fixture = Fixture::new();
+    fixture.add("a");
+    let before = fixture.catalogue.position().unwrap();
+    fixture.backup("backup.db", Existing::Keep).unwrap();
+    let (backup, restored) = (fixture.file("backup.db"), url(&fixture.file("other.db")));
+    let options = OpenOptions::default();
+    let next = |_| ControlFlow::Continue(());
+    let result = options.restore_backup(&backup, &restored, Existing::Keep, next);
+    assert_eq!(result.unwrap().robots, 1);
+    let restored = robot_core::open(&restored).unwrap();
+    let changes = restored.changes(&before, 10);
+    assert!(matches!(changes, Err(Error::PositionGone)), "{changes:?}");
+    let history = restored.history(restored.list().unwrap()[0].id(), None, 10);
+    assert_eq!(history.unwrap().len(), 1);
 }

@@ -144,8 +144,8 @@ impl Dialect for AsyncPgConnection {
         let rows = drafts.iter();
         let rows = rows.map(|(draft, by)| DraftRow::new(definition, draft).by(*by));
         let rows: Vec<_> = rows.collect();
-        let insert = insert_rows("", rows.len(), json(&rows)?);
-        let insert = by_definition::<Self>(insert, definition);
+        let is_catalogue = by_definition::<Self>(Fragment::new("id = 1"), definition);
+        let insert = insert_rows("", is_catalogue, rows.len(), json(&rows)?);
         let insert = insert.sql(" RETURNING id, revision::text");
         let receipts = returned(self, insert).await?;
         if receipts.is_empty() {
@@ -176,7 +176,8 @@ impl Dialect for AsyncPgConnection {
         let rows =
             rows.map(|robot| RobotRow::restored(robot, DraftRow::new(definition, robot.values())));
         let rows: Vec<_> = rows.collect();
-        let insert = insert_rows("id, ", rows.len(), json(&rows)?);
+        let is_catalogue = Fragment::new("id = 1");
+        let insert = insert_rows("id, ", is_catalogue, rows.len(), json(&rows)?);
         self.change(insert).await.map(drop)
     }
 
@@ -191,14 +192,18 @@ impl Dialect for AsyncPgConnection {
     const LOCK_IDS: Option<&str> = Some("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE");
 }
 
-/// Inserts rows of JSON, with their ids or without. Each gets the next revision of the catalogue.
-fn insert_rows(id: &'static str, count: usize, rows: String) -> Fragment<'static> {
+/// Inserts rows of JSON, with their ids or without, if the catalogue meets a condition. Each gets its next revision.
+fn insert_rows(
+    id: &'static str,
+    is_catalogue: Fragment<'static>,
+    count: usize,
+    rows: String,
+) -> Fragment<'static> {
     let count = row_limit(count);
     let taken =
         Fragment::new("WITH catalogue AS (UPDATE robots_catalogue SET revision = revision + ");
-    let taken = taken
-        .number(count)
-        .sql(" WHERE id = 1 RETURNING revision - ");
+    let taken = taken.number(count).sql(" WHERE ").then(is_catalogue);
+    let taken = taken.sql(" RETURNING revision - ");
     let insert = taken.number(count).sql(format!(
         " AS last, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS time)
          INSERT INTO robots ({id}revision, added, name, type, year, search_text, own_text, own,
@@ -209,7 +214,7 @@ fn insert_rows(id: &'static str, count: usize, rows: String) -> Fragment<'static
     ));
     let columns = "id, name, type, year, revision, search_text, own_text, own, created_at, updated_at, updated_by";
     insert.text(rows).sql(format!(
-        "::json) AS ({ROW})) WITH ORDINALITY AS new ({columns}, number) WHERE true"
+        "::json) AS ({ROW})) WITH ORDINALITY AS new ({columns}, number)"
     ))
 }
 
