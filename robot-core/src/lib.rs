@@ -40,7 +40,8 @@
 //! | open a store by its URL | [`open()`], [`OpenOptions`] |
 //! | work with robots | [`Catalogue`], [`CatalogueExt`], [`Pages`] |
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
-//! | make several changes, all of them or none | [`Catalogue::apply_all`], [`transfer::import_atomically`] |
+//! | make several changes, all of them or none | [`CatalogueExt::apply_all`], [`transfer::import_atomically`] |
+//! | follow changes, or undo them | [`Catalogue::changes`], [`Catalogue::history`], [`Watch`], [`Revert`] |
 //! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
 //! | back up a file that is in use | [`backup`] |
 //! | restore a backup | [`OpenOptions::restore_backup`] |

@@ -13,7 +13,7 @@ use crate::model::{Revision, Robot, RobotId, Timestamp};
 /// Its text is opaque. It is of use for this catalogue only, and for as long as the catalogue keeps later changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    /// The catalogue that it belongs to. A catalogue that is restored from a backup, or copied, is another one.
+    /// The catalogue that it belongs to. A copy in another store is another one, but a copied file is not.
     pub(crate) identity: CompactString,
     /// The revision of the last change before it; 0 before the first one.
     pub(crate) revision: i64,
