@@ -177,7 +177,8 @@ impl Exchange {
         admitted.is_ok_and(|(_, operation)| (operation.is_costly)(query))
     }
 
-    /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
+    /// The timeout for a whole body. A frontend stops reading then and passes
+    /// [`BodyError::TooSlow`](super::BodyError::TooSlow).
     #[must_use]
     pub fn body_deadline(&self) -> Duration {
         self.service.settings.body_limits.deadline
