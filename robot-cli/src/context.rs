@@ -1,13 +1,13 @@
 //! Settings and output that all commands share.
 
-use std::{cell::OnceCell, io::Write, sync::Arc};
+use std::{cell::OnceCell, env, io::Write, sync::Arc};
 
 use clap::{
     ValueEnum,
     builder::{PossibleValue, PossibleValuesParser},
 };
 use robot_core::{
-    Catalogue, Definition, OpenError, OpenOptions, Preparation, StoreFiles, transfer,
+    Acting, Catalogue, Definition, OpenError, OpenOptions, Preparation, StoreFiles, transfer,
 };
 
 use crate::error::CliError;
@@ -17,11 +17,25 @@ pub(crate) struct Context<'a> {
     /// The URL of the catalogue.
     pub(crate) database: String,
     pub(crate) options: OpenOptions,
+    /// The author of changes.
+    pub(crate) author: Option<String>,
     /// The value of `--format`.
     pub(crate) format: Option<OutputFormat>,
     pub(crate) output: &'a mut dyn Write,
     /// The definition of the catalogue when it was opened first.
     pub(crate) definition: OnceCell<Arc<Definition>>,
+}
+
+/// The maximum length of the name of an author, which the column on MariaDB has.
+const AUTHOR_LENGTH: usize = 255;
+
+/// The user of the operating system; `None` if it is unknown.
+pub(crate) fn user() -> Option<String> {
+    let variables = ["USER", "LOGNAME"].into_iter();
+    let names = variables.filter_map(|variable| env::var(variable).ok());
+    let mut names = names.filter(|name| !name.is_empty());
+    let name = names.next().or_else(|| whoami::username().ok())?;
+    Some(name.chars().take(AUTHOR_LENGTH).collect())
 }
 
 impl Context<'_> {
@@ -41,7 +55,10 @@ impl Context<'_> {
     fn open_with(&self, options: OpenOptions) -> Result<Arc<dyn Catalogue>, OpenError> {
         let catalogue = options.open(&self.database)?;
         self.definition.get_or_init(|| catalogue.definition());
-        Ok(catalogue)
+        Ok(match &self.author {
+            Some(author) => Arc::new(Acting::new(catalogue, author)),
+            None => catalogue,
+        })
     }
 
     /// Reads the definition of a catalogue file, for a command that does not open it otherwise.

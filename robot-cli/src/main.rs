@@ -92,6 +92,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             timeout: Duration::from_secs(arguments.timeout),
             ..OpenOptions::default()
         },
+        author: context::user(),
         format,
         output: &mut output,
         definition: OnceCell::new(),
