@@ -66,11 +66,24 @@ impl From<(Position, Position)> for Between {
     }
 }
 
-/// A change, or a robot that a filter excludes after its change.
-#[derive(Serialize)]
-struct Change<'a> {
+/// A change as the API shows it, as JSON.
+///
+/// ```
+/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, http::EventView};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let start = catalogue.position()?;
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let changes = catalogue.changes(&start, 1)?;
+/// let definition = catalogue.definition();
+/// assert_eq!(EventView::new(&changes.events[0], &definition, true).action, "added");
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Serialize)]
+pub struct EventView<'a> {
     revision: Revision,
-    action: &'a str,
+    /// What has happened: `added`, `changed`, `deleted`, or `excluded` by a filter after the change.
+    pub action: &'a str,
     at: Option<Timestamp>,
     by: Option<&'a str>,
     id: RobotId,
@@ -80,15 +93,17 @@ struct Change<'a> {
 /// Changes in a response.
 #[derive(Serialize)]
 struct Page<'a, N> {
-    changes: Vec<Change<'a>>,
+    changes: Vec<EventView<'a>>,
     /// Where the next page begins.
     next: N,
     /// Whether there are more changes now.
     more: bool,
 }
 
-impl<'a> Change<'a> {
-    fn new(event: &'a Event, definition: &'a Definition, is_included: bool) -> Self {
+impl<'a> EventView<'a> {
+    /// The change of a robot, which has the fields of the definition, and which a filter includes or not.
+    #[must_use]
+    pub fn new(event: &'a Event, definition: &'a Definition, is_included: bool) -> Self {
         let robot = event.robot.as_ref().filter(|_| is_included);
         Self {
             revision: event.revision,
@@ -165,7 +180,7 @@ fn read(
         robot.is_none_or(|robot| matcher.matches(robot))
     };
     let events = changes.events.iter();
-    let events = events.map(|event| Change::new(event, definition, is_included(event)));
+    let events = events.map(|event| EventView::new(event, definition, is_included(event)));
     Ok(response::ok(render::json(&Page {
         changes: events.collect(),
         next: changes.next,
@@ -188,7 +203,7 @@ pub(super) fn history(call: &Call<'_>) -> Started {
         let next = events.last().filter(|_| more);
         let next = next.map(|event| event.revision);
         let changes = events.iter();
-        let changes = changes.map(|event| Change::new(event, &definition, true));
+        let changes = changes.map(|event| EventView::new(event, &definition, true));
         let changes = changes.collect();
         Ok(response::ok(render::json(&Page {
             changes,

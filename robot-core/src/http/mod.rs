@@ -82,6 +82,7 @@ pub use access::{Access, AccessError};
 pub use api::Api;
 pub use behaviour::Behaviour;
 pub use body_timer::{BodyLimits, BodyTimer};
+pub use changes::EventView;
 pub use context::refusal;
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
