@@ -28,7 +28,7 @@ impl Rows<'_> {
             format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         });
         match format {
-            OutputFormat::Table => self.print_table(output)?,
+            OutputFormat::Table => RowTable::default().print(&self.columns, &self.rows, output)?,
             OutputFormat::Json => {
                 let objects: Vec<_> = objects.collect();
                 writeln!(output, "{before}[{}]{after}", objects.join(","))?;
@@ -49,25 +49,42 @@ impl Rows<'_> {
         }
         output.flush()
     }
+}
 
-    /// Prints the rows in aligned columns. Numbers are right-aligned.
-    fn print_table(&self, output: &mut dyn Write) -> io::Result<()> {
-        let header = self.columns.iter().map(|column| column.to_uppercase());
-        let mut lines = vec![header.collect::<Vec<_>>()];
-        lines.extend(self.rows.iter().map(|row| {
+/// A table that is printed in parts. Numbers are right-aligned.
+#[derive(Default)]
+pub(crate) struct RowTable {
+    /// The display width of each column, and whether it has a number; empty before the first part.
+    columns: Vec<(usize, bool)>,
+}
+
+impl RowTable {
+    /// Prints rows in aligned columns, at least as wide as those before. The header is before the first ones.
+    pub(crate) fn print(
+        &mut self,
+        columns: &[&str],
+        rows: &[Vec<Value>],
+        output: &mut dyn Write,
+    ) -> io::Result<()> {
+        let mut lines = Vec::new();
+        if self.columns.is_empty() {
+            let header = columns.iter().map(|column| column.to_uppercase());
+            lines.push(header.collect::<Vec<_>>());
+            self.columns.resize(columns.len(), (0, false));
+        }
+        lines.extend(rows.iter().map(|row| {
             let cells = row.iter().map(|value| printable(&text(value)).into_owned());
             cells.collect()
         }));
-        let columns = (0..self.columns.len()).map(|index| {
+        for (index, (width, is_number)) in self.columns.iter_mut().enumerate() {
             let widths = lines.iter().map(|line| line[index].width());
-            let is_number = self.rows.iter().any(|row| row[index].is_number());
-            (widths.max().unwrap_or_default(), is_number)
-        });
-        let columns: Vec<_> = columns.collect();
+            *width = widths.max().unwrap_or_default().max(*width);
+            *is_number |= rows.iter().any(|row| row[index].is_number());
+        }
         lines.iter().try_for_each(|line| {
             let cells = line
                 .iter()
-                .zip(&columns)
+                .zip(&self.columns)
                 .map(|(cell, (width, is_number))| (cell.into(), Style::new(), *width, *is_number));
             print_row(cells, output)
         })
@@ -75,7 +92,7 @@ impl Rows<'_> {
 }
 
 /// A value as text; none is empty.
-fn text(value: &Value) -> String {
+pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
