@@ -17,6 +17,8 @@ pub(crate) struct Context<'a> {
     /// The URL of the catalogue.
     pub(crate) database: String,
     pub(crate) options: OpenOptions,
+    /// The value of `--database`, if it was given.
+    pub(crate) database_option: Option<String>,
     /// The author of changes.
     pub(crate) author: Option<String>,
     /// The value of `--format`.

@@ -167,6 +167,20 @@ impl From<Error> for CliError {
                 "{}; nothing was changed. Check the database and its disk, and run the command again",
                 error.with_cause()
             )),
+            Error::PositionGone => Self::new(
+                "the cursor is of another catalogue, or changes after it are not kept any more; the cursor of now is \
+                 printed by: robot-cli changes",
+            ),
+            Error::NoSuchVersion { id, revision } => Self::new(format_args!(
+                "robot {id} has no version {revision}; its versions are printed by: robot-cli history {id}"
+            )),
+            Error::NoHistory => Self::new(format_args!(
+                "{error}; copy it into a store that does, with: robot-cli copy"
+            )),
+            Error::NotReverted(_) => Self::new(format_args!(
+                "{error}. Nothing was changed: change these robots first, or undo changes of single robots with: \
+                 robot-cli revert ID --to REVISION"
+            )),
             Error::DefinitionStale => {
                 Self::new("the definition was changed meanwhile; run the command again")
             }

@@ -8,6 +8,7 @@ mod columns;
 mod commands;
 mod context;
 mod error;
+mod events;
 mod fields;
 mod help;
 mod import_args;
@@ -23,6 +24,7 @@ mod source;
 mod table;
 mod targets;
 mod terminal;
+mod undo;
 
 use std::{
     cell::OnceCell,
@@ -33,7 +35,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{ArgMatches, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches, parser::ValueSource};
 use robot_core::OpenOptions;
 
 use crate::{
@@ -86,7 +88,9 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             line: Vec::new(),
         });
     }
+    let is_given = matches.value_source("database") == Some(ValueSource::CommandLine);
     let mut context = Context {
+        database_option: is_given.then(|| arguments.database.clone()),
         database: arguments.database,
         options: OpenOptions {
             timeout: Duration::from_secs(arguments.timeout),
@@ -110,6 +114,9 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         Command::Summary(args) => commands::summary::run(&args, context),
         Command::Update(args) => commands::update::run(args, context),
         Command::Delete(args) => commands::delete::run(args, context),
+        Command::Changes(args) => commands::changes::run(&args, context),
+        Command::History(args) => commands::history::run(args, context),
+        Command::Revert(args) => commands::revert::run(args, context),
         Command::Import(args) => commands::import::run(&args, context),
         Command::Export(args) => commands::export::run(&args, context),
         Command::Copy(args) => commands::copy::run(&args, matches, context),

@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 pub(crate) mod backup;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod copy;
@@ -9,11 +10,13 @@ pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod fields;
 pub(crate) mod get;
+pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod migrate;
 pub(crate) mod restore;
+pub(crate) mod revert;
 pub(crate) mod search;
 pub(crate) mod summary;
 pub(crate) mod token;
@@ -65,6 +68,27 @@ pub(crate) enum Command {
     /// robots are deleted all or none, and more in steps of 10,000. If names or conditions choose robots, all
     /// of them must be unchanged since.
     Delete(delete::DeleteArgs),
+
+    /// Print what has changed, by whom and when
+    ///
+    /// Changes are numbered in the order in which they were stored, also those of servers and other programs. A
+    /// cursor is a place in this order. Each robot is printed at most once, with its latest change. On a
+    /// terminal the output is a table, elsewhere NDJSON.
+    Changes(changes::ChangesArgs),
+
+    /// Print all changes of a robot, the latest first
+    ///
+    /// A deleted robot has a history, too. The author is the name of a server's token, or the user who has called
+    /// robot-cli; for other programs it is unknown.
+    History(history::HistoryArgs),
+
+    /// Undo changes
+    ///
+    /// Earlier values become a new change, under the present rules, and a deleted robot comes back under its id.
+    /// Between two cursors, up to 10,000 robots are changed all or none; robots that other changes have changed
+    /// since are left alone. Undoing the changes of several robots needs confirmation: on a terminal the command
+    /// asks, elsewhere it requires --yes.
+    Revert(revert::RevertArgs),
 
     /// Add robots from a file or standard input
     Import(ImportArgs),

@@ -1,0 +1,158 @@
+//! `revert`: a robot as an earlier version has it, or all changes between two cursors undone.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use robot_core::{Catalogue, CatalogueExt, Error, Position, Revert, Reverted, Revision, RobotId};
+use serde_json::json;
+
+use crate::{
+    context::{Context, OutputFormat},
+    error::CliError,
+    fields::{IdArgument, PrintedFields, parse_id},
+    progress::robot_count,
+    terminal::{ConfirmationArgs, note},
+    undo,
+};
+
+/// Arguments of `revert`.
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "robot-cli revert [OPTIONS] <ID> --to <REVISION>\n       \
+                      robot-cli revert [OPTIONS] --after <CURSOR> --until <CURSOR>",
+    after_help = include_str!("../help/revert.txt")
+)]
+pub(crate) struct RevertArgs {
+    /// The id of the robot
+    #[arg(allow_negative_numbers = true, value_parser = parse_id, requires = "to")]
+    #[arg(required_unless_present = "after", conflicts_with = "after")]
+    id: Option<IdArgument>,
+
+    /// The version whose values the robot gets, which 'robot-cli history' prints
+    #[arg(long, value_name = "REVISION", requires = "id")]
+    to: Option<Revision>,
+
+    /// Undo the changes after this cursor
+    #[arg(long, value_name = "CURSOR", requires = "until")]
+    after: Option<Position>,
+
+    /// Undo the changes up to this cursor
+    #[arg(long, value_name = "CURSOR", requires = "after")]
+    until: Option<Position>,
+
+    /// Undo only the changes of this author; an empty NAME is that of other programs
+    #[arg(long, value_name = "NAME", requires = "after")]
+    by: Option<String>,
+
+    /// Print what would be undone, and change nothing
+    #[arg(long, requires = "after")]
+    dry_run: bool,
+
+    #[command(flatten)]
+    confirmation: ConfirmationArgs,
+}
+
+/// The number of ids that the confirmation shows.
+const MAX_SHOWN: usize = 20;
+
+/// Undoes the changes, and prints the robots that were changed and those that were left alone.
+pub(crate) fn run(args: RevertArgs, context: &mut Context<'_>) -> Result<(), CliError> {
+    if let (Some(id), Some(revision)) = (args.id, args.to) {
+        return to_version(id, revision, context);
+    }
+    let (Some(after), Some(until)) = (args.after, args.until) else {
+        return Err(CliError::usage(
+            "give an <ID> and --to, or --after and --until",
+        ));
+    };
+    let catalogue = context.open_existing()?;
+    let by = args.by.map(|by| Some(by).filter(|by| !by.is_empty()));
+    let mut revert = Revert::new(after, until);
+    revert.by = by.map(|by| by.map(Into::into));
+    revert.is_dry_run = args.dry_run;
+    if !args.dry_run {
+        let mut dry_run = revert.clone();
+        dry_run.is_dry_run = true;
+        let planned = catalogue.revert(&dry_run)?;
+        if planned.ids.len() > 1 {
+            let count = context.worded(&robot_count(planned.ids.len()));
+            let action = format!("undoing the changes of {count}");
+            let question = format!("Undo the changes of {count}?");
+            let show = || writeln!(io::stderr(), "Ids: {}", listed(&planned.ids));
+            args.confirmation.confirm(&action, show, &question)?;
+        }
+    }
+    let Reverted {
+        ids,
+        left,
+        positions,
+    } = catalogue.revert(&revert)?;
+    let verb = if args.dry_run { "Would undo" } else { "Undid" };
+    let mut text = format!("{verb} the changes of {}", robot_count(ids.len()));
+    if !ids.is_empty() {
+        text = format!("{text}: {}", listed(&ids));
+    }
+    text.push('.');
+    if !left.is_empty() {
+        let left = listed(&left);
+        text = format!("{text}\nLeft alone, because other changes have followed: {left}.");
+    }
+    let changes: Vec<_> = positions.into_iter().collect();
+    let left = left.iter().map(|id| json!(id)).collect();
+    let members = [
+        ("count", ids.len().into()),
+        ("ids", ids.iter().map(|id| json!(id)).collect()),
+        ("left", left),
+        undo::member(&changes),
+    ];
+    let failure = if args.dry_run {
+        CliError::output
+    } else {
+        CliError::change_not_shown
+    };
+    context.print_result(&text, &members, failure)?;
+    if context.print_format() == OutputFormat::Table {
+        context.note_undo(&changes, None);
+    }
+    Ok(())
+}
+
+/// Gives the robot the values of the version, and prints it.
+fn to_version(
+    id: IdArgument,
+    revision: Revision,
+    context: &mut Context<'_>,
+) -> Result<(), CliError> {
+    let catalogue = context.open_existing()?;
+    let id = id.map_err(CliError::no_robot)?;
+    let before = catalogue.get(id)?.map(|robot| robot.revision());
+    let receipt = catalogue.revert_to(id, revision)?;
+    // Each failure has to say that the change is stored.
+    let failure = CliError::change_not_shown;
+    let robot = catalogue.get(id);
+    let robot = robot.and_then(|robot| robot.ok_or(Error::NotFound(id)));
+    let robot = robot.map_err(|error| failure(io::Error::other(error)))?;
+    let columns = PrintedFields::of(&catalogue.definition());
+    context.print_robot(robot, &columns, failure)?;
+    if context.print_format() == OutputFormat::Table {
+        note(&match before {
+            before if before == receipt.revision => "It has these values already.".to_owned(),
+            Some(before) => {
+                let call = context.call(&format!("revert {id} --to {before}"));
+                format!("To undo this: {call}")
+            }
+            None => format!("To undo this: {}", context.call(&format!("delete {id}"))),
+        });
+    }
+    Ok(())
+}
+
+/// Some ids for people.
+fn listed(ids: &[RobotId]) -> String {
+    let shown = ids.iter().take(MAX_SHOWN).map(ToString::to_string);
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(MAX_SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
