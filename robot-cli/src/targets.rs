@@ -1,7 +1,6 @@
 //! The robots that `update` and `delete` change: chosen by their ids, names or other values.
 //!
-//! It is easy to type or expand (`{1..9}`) an id too many, and a deleted robot cannot be restored with its
-//! id. So changes of several robots need confirmation, in scripts as well.
+//! It is easy to type or expand (`{1..9}`) an id too many. So changes of several robots need confirmation, in scripts as well.
 
 use std::{
     collections::HashSet,
@@ -13,13 +12,25 @@ use robot_core::{
 };
 
 use crate::{
+    context::{Context, OutputFormat},
     error::CliError,
     fields::{IdArgument, PrintedFields},
     progress::robot_count,
     selection::NO_MATCH,
     table::Table,
     terminal::{ConfirmationArgs, Screen, note},
+    undo::{self, Between},
 };
+
+/// What became of a change of robots.
+#[derive(Default)]
+pub(crate) struct Applied {
+    /// The robots that were changed.
+    pub(crate) ids: Vec<RobotId>,
+    /// By which it is undone: for each of its steps the positions before and after it.
+    pub(crate) changes: Vec<Between>,
+    pub(crate) failures: Vec<CliError>,
+}
 
 /// The number of robots that the confirmation shows.
 const MAX_SHOWN: usize = 20;
@@ -37,6 +48,26 @@ pub(crate) fn check_choice(is_named: bool, is_filtered: bool) -> Result<(), CliE
             "no robots are chosen; give an <ID>, --name NAME, or a condition such as --where FIELD=VALUE",
         )),
         _ => Ok(()),
+    }
+}
+
+impl Applied {
+    /// Prints a text, or the result for programs, and how several changes are undone.
+    pub(crate) fn print(self, text: &str, context: &mut Context<'_>) -> Result<(), CliError> {
+        let mut failures = self.failures;
+        if self.ids.is_empty() {
+            return CliError::combine(failures);
+        }
+        let members = [
+            ("robots", self.ids.len().into()),
+            undo::member(&self.changes),
+        ];
+        let printed = context.print_result(text, &members, CliError::change_not_shown);
+        failures.extend(printed.err());
+        if self.ids.len() > 1 && context.print_format() == OutputFormat::Table {
+            context.note_undo(&self.changes, None);
+        }
+        CliError::combine(failures)
     }
 }
 
@@ -114,34 +145,40 @@ impl<'a> Targets<'a> {
     }
 
     /// Changes the robots; several only if that is confirmed. The verb is given as in "Delete" and "deleting".
-    /// Returns the ids of the robots that were changed, and failures.
     pub(crate) fn apply(
         self,
         confirmation: &ConfirmationArgs,
         [verb, action]: [&str; 2],
         change: impl Fn(RobotId, Option<Revision>) -> Change,
-    ) -> Result<(Vec<RobotId>, Vec<CliError>), CliError> {
+    ) -> Result<Applied, CliError> {
         if self.robots.len() > 1 {
             let definition = self.catalogue.definition();
             let count = definition.worded(&robot_count(self.robots.len()));
             let question = format!("{verb} these {count}?");
             confirmation.confirm(&format!("{action} {count}"), || self.show(), &question)?;
         }
-        let (mut changed, mut failures) = (Vec::new(), self.missing);
+        let mut applied = Applied {
+            failures: self.missing,
+            ..Applied::default()
+        };
         for chunk in self.robots.chunks(MAX_TOGETHER) {
             let changes = chunk.iter().map(|(id, revision)| change(*id, *revision));
-            match self.catalogue.apply_all(changes.collect()) {
-                Ok(receipts) => changed.extend(receipts.iter().map(|receipt| receipt.id)),
+            match self.catalogue.commit(changes.collect(), None) {
+                Ok(commit) => {
+                    let ids = commit.receipts.iter().map(|receipt| receipt.id);
+                    applied.ids.extend(ids);
+                    applied.changes.extend(commit.positions);
+                }
                 Err(error) => {
                     let is_late = matches!(error, Error::NotFound(_) | Error::Stale(_));
-                    failures.push(error.into());
-                    if !changed.is_empty() {
-                        failures.push(CliError::new(format_args!(
+                    applied.failures.push(error.into());
+                    if !applied.ids.is_empty() {
+                        applied.failures.push(CliError::new(format_args!(
                             "{} were changed before that; run the command again for the others",
-                            robot_count(changed.len())
+                            robot_count(applied.ids.len())
                         )));
                     } else if is_late && self.robots.len() > 1 {
-                        failures.push(CliError::new(
+                        applied.failures.push(CliError::new(
                             "nothing was changed, because another program changed a robot meanwhile; run the command again",
                         ));
                     }
@@ -149,7 +186,7 @@ impl<'a> Targets<'a> {
                 }
             }
         }
-        Ok((changed, failures))
+        Ok(applied)
     }
 
     /// Shows robots on standard error, because standard output may be redirected.

@@ -43,16 +43,16 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Cli
     let filter = is_filtered.then_some(filter);
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
     let verb = ["Delete", "deleting"];
-    let (deleted, mut failures) = targets.apply(&args.confirmation, verb, Change::Delete)?;
-    if context.print_format() == OutputFormat::Table {
-        let lines = if is_named || deleted.is_empty() {
-            let lines = deleted.iter().map(|id| format!("Deleted robot {id}.\n"));
-            lines.collect()
-        } else {
-            format!("Deleted {}.\n", robot_count(deleted.len()))
-        };
-        let printed = context.print(&context.worded(&lines), CliError::change_not_shown);
-        failures.extend(printed.err());
+    let applied = targets.apply(&args.confirmation, verb, Change::Delete)?;
+    let count = applied.ids.len();
+    if count == 0 || count == 1 && context.print_format() != OutputFormat::Table {
+        return CliError::combine(applied.failures);
     }
-    CliError::combine(failures)
+    let text = if is_named {
+        let lines = applied.ids.iter().map(|id| format!("Deleted robot {id}."));
+        lines.collect::<Vec<_>>().join("\n")
+    } else {
+        format!("Deleted {}.", robot_count(count))
+    };
+    applied.print(&text, context)
 }

@@ -17,6 +17,7 @@ use crate::{
     progress::{Progress, robot_count},
     source::{Prepared, Source},
     terminal,
+    undo::ImportSteps,
 };
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
@@ -54,7 +55,11 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Cl
     } = source.begin(plan.as_ref(), context)?;
     import.progress = Some(progress);
     import.definition = catalogue.definition();
-    let record = |outcome| import.record(outcome);
+    let mut steps = ImportSteps::new(&*catalogue);
+    let record = |outcome| {
+        steps.count(&outcome);
+        import.record(outcome);
+    };
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
         let outcomes = transfer::import_atomically(&*catalogue, &mut records, &options);
@@ -65,6 +70,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Cl
         transfer::import(&catalogue, records, options).for_each(record);
         false
     };
+    let changes = steps.finish();
     let unknown = records.unknown_columns().join(", ");
     if !unknown.is_empty() {
         terminal::note(&format!("Columns that are left out: {unknown}."));
@@ -82,9 +88,13 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Cl
         });
     }
     if interrupt.is_set() && !is_complete && !import.is_unknown() {
-        return Err(import.interrupted(&interrupt));
+        let stopped = import.interrupted(&interrupt);
+        context.note_undo(&changes, context.author.as_deref());
+        return Err(stopped);
     }
-    import.finish(context.output)
+    let finished = import.finish(context.output);
+    context.note_undo(&changes, context.author.as_deref());
+    finished
 }
 
 /// State of a running import.

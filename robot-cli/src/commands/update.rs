@@ -78,16 +78,16 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
         Err(catalogue.violations(rejection, Some(first))?.into())
     })?;
     let verb = ["Change", "changing"];
-    let (changed, failures) = targets.apply(&args.confirmation, verb, |id, revision| {
+    let applied = targets.apply(&args.confirmation, verb, |id, revision| {
         Change::Update(id, revision, changes.clone())
     })?;
-    CliError::combine(failures)?;
     // Each failure has to say that the change is stored.
     let failure = CliError::change_not_shown;
-    let [id] = *changed else {
-        let text = format!("Changed {}.", robot_count(changed.len()));
-        return context.print_result(&text, &[("robots", changed.len().into())], failure);
+    let [id] = *applied.ids else {
+        let text = format!("Changed {}.", robot_count(applied.ids.len()));
+        return applied.print(&text, context);
     };
+    CliError::combine(applied.failures)?;
     let robot = catalogue
         .get(id)
         .and_then(|robot| robot.ok_or(Error::NotFound(id)));
