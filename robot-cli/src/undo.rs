@@ -94,6 +94,12 @@ pub(crate) fn member(changes: &[Between]) -> (&'static str, Value) {
     ("changes", changes.collect())
 }
 
+/// The cursor of an argument.
+pub(crate) fn parse_cursor(text: &str) -> Result<Position, &'static str> {
+    let cursor = text.parse();
+    cursor.map_err(|_| "a cursor is what 'robot-cli changes' prints")
+}
+
 /// A word of a command line.
 fn quoted(word: &str) -> String {
     let is_plain =

@@ -24,6 +24,7 @@ use crate::{
     path_argument::PathArgument,
     selection::TextFilterArgs,
     terminal::note,
+    undo::parse_cursor,
 };
 
 /// Arguments of `changes`.
@@ -35,7 +36,7 @@ pub(crate) struct ChangesArgs {
     follow: bool,
 
     /// The changes after this cursor; without it, those from now on
-    #[arg(long, value_name = "CURSOR")]
+    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor)]
     after: Option<Position>,
 
     /// Continue after the cursor in this file, and write the next one to it; a missing file begins now

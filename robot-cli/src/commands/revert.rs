@@ -12,7 +12,7 @@ use crate::{
     fields::{IdArgument, PrintedFields, parse_id},
     progress::robot_count,
     terminal::{ConfirmationArgs, note},
-    undo,
+    undo::{self, parse_cursor},
 };
 
 /// Arguments of `revert`.
@@ -33,11 +33,11 @@ pub(crate) struct RevertArgs {
     to: Option<Revision>,
 
     /// Undo the changes after this cursor
-    #[arg(long, value_name = "CURSOR", requires = "until")]
+    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor, requires = "until")]
     after: Option<Position>,
 
     /// Undo the changes up to this cursor
-    #[arg(long, value_name = "CURSOR", requires = "after")]
+    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor, requires = "after")]
     until: Option<Position>,
 
     /// Undo only the changes of this author; an empty NAME is that of other programs
