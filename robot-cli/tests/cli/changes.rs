@@ -34,7 +34,7 @@ fn names_and_conditions_choose_robots() {
         update --name flexo --year 1 -> 1 ! error: No robot has the name 'flexo'\nList the robots with: robot-cli list
         update --name R2-D2 --year 5 --yes -> 0 Changed 2 robots.
         update --words hal --year 9 --format csv -> 0 id,name,type,year\n3,HAL 9000,virtual,9
-        update --where type=virtual --set year=7 -y --format json -> 0 {"robots":2}
+        update --where type=virtual --set year=7 -y --format json -> 0 {"changes":[{*}],"robots":2}
         update --where year=1 --type droid -> 0 ! No robot meets these conditions. List all robots with: robot-cli list
         delete --year-from 3000 -> 0 ! No robot meets these conditions. List all robots with: robot-cli list
         delete --name R2-D2 --name R2-D3 --name Flexo 2 --yes -> 1 Deleted robot 2.\nDeleted robot 1.\nDeleted robot 4. ! error: No robot has the name 'R2-D3'\nList *

@@ -17,6 +17,7 @@ mod databases;
 mod export;
 mod fields;
 mod formats;
+mod history;
 mod import;
 mod interrupts;
 mod manual;

@@ -123,6 +123,7 @@ impl Sandbox {
         for variable in "DATABASE_URL CI CLICOLOR CLICOLOR_FORCE COLUMNS NO_COLOR".split(' ') {
             command.env_remove(variable);
         }
+        command.env("USER", "anna");
         command
     }
 
@@ -219,8 +220,25 @@ pub(crate) fn start(command: &mut Command) -> Child {
     command.spawn().unwrap()
 }
 
-/// Waits for the end of a process, whose standard input ends here.
+/// As [`wait_with_undo`], without the commands that undo a change, whose cursors are random.
 pub(crate) fn wait(child: Child) -> Outcome {
+    let (stdout, stderr, status) = wait_with_undo(child);
+    (stdout, without_undo(&stderr), status)
+}
+
+/// A text without the commands that undo a change.
+pub(crate) fn without_undo(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    // On a terminal, such a line may begin after a question.
+    let rest = lines.map(|line| line.split_once(UNDO).map_or(line, |(before, _)| before));
+    rest.collect()
+}
+
+/// The beginning of a line with a command that undoes a change.
+pub(crate) const UNDO: &str = "To undo this: robot-cli ";
+
+/// Waits for the end of a process, whose standard input ends here.
+pub(crate) fn wait_with_undo(child: Child) -> Outcome {
     let output = child.wait_with_output().unwrap();
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());

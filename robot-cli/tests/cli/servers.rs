@@ -2,7 +2,7 @@
 
 use robot_core::{CatalogueExt, Draft, RobotId, conformance::scratch_database, transfer};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, UNDO, wait_with_undo};
 
 const SERVERS: [&str; 2] = ["TEST_POSTGRES_URL", "TEST_MYSQL_URL"];
 
@@ -49,6 +49,23 @@ fn commands_work_on_servers() {
             delete 1 -> 1 ! error: No robot has the id 1\nList the robots with: robot-cli list
             list --format ndjson -> 0"#,
         );
+    }
+}
+
+#[test]
+fn command_that_undoes_a_change_has_no_password() {
+    for server in SERVERS {
+        let (sandbox, url) = (Sandbox::new(), scratch_database(server));
+        sandbox.write("a.csv", "name,type,year\nA,droid,1\nB,droid,2\n");
+        let import = sandbox.start(["import", "a.csv", "--database", &url]);
+        let (_, stderr, status) = wait_with_undo(import);
+        assert_eq!(status, Some(0), "{stderr}");
+        let undo = stderr.strip_prefix(UNDO).unwrap().trim_end();
+        assert!(undo.ends_with(" --by anna --database URL"), "{undo}");
+        let undo = undo.replace("URL", &url);
+        sandbox.examples(format!(
+            "{undo} --yes -> 0 Undid the changes of 2 robots: 1, 2.\nlist --database {url} -> 0 ! No robots yet*"
+        ));
     }
 }
 

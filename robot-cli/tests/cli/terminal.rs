@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::sandbox::{Sandbox, run_with_input};
+use crate::sandbox::{Sandbox, run_with_input, without_undo};
 
 /// Runs the program on a terminal of a width, with variables, shell arguments and keyboard input. Returns the text on
 /// the terminal and the exit status.
@@ -27,5 +27,5 @@ pub(crate) fn run_on_terminal(
         script.env_remove(name);
     }
     let (shown, _, status) = run_with_input(&mut script, typed);
-    (shown.replace("\r\n", "\n"), status)
+    (without_undo(&shown.replace("\r\n", "\n")), status)
 }
