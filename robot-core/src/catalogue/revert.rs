@@ -127,6 +127,8 @@ fn recent<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, after: &Position) -
 
 /// Undoes changes.
 pub(super) fn revert<C: Catalogue + ?Sized>(catalogue: &C, revert: &Revert) -> Result<Reverted> {
+    // It may be of another catalogue.
+    catalogue.changes(&revert.until, 1)?;
     let (mut robots, mut next) = (BTreeSet::new(), revert.after.clone());
     loop {
         let changes = catalogue.changes(&next, PAGE)?;
