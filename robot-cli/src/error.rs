@@ -174,9 +174,6 @@ impl From<Error> for CliError {
             Error::NoSuchVersion { id, revision } => Self::new(format_args!(
                 "robot {id} has no version {revision}; its versions are printed by: robot-cli history {id}"
             )),
-            Error::NoHistory => Self::new(format_args!(
-                "{error}; copy it into a store that does, with: robot-cli copy"
-            )),
             Error::NotReverted(_) => Self::new(format_args!(
                 "{error}. Nothing was changed: change these robots first, or undo changes of single robots with: \
                  robot-cli revert ID --to REVISION"

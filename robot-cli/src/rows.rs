@@ -92,7 +92,7 @@ impl RowTable {
 }
 
 /// A value as text; none is empty.
-pub(crate) fn text(value: &Value) -> String {
+fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

@@ -129,7 +129,7 @@ fn least_width(field: &Field, width: usize) -> usize {
 }
 
 /// The text, shortened with an ellipsis if it is wider than `columns`.
-pub(crate) fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
+fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);
     }

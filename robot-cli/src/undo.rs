@@ -37,7 +37,7 @@ pub(crate) struct ImportSteps<'a> {
     catalogue: &'a dyn Catalogue,
     /// Before the import, and after each step; empty if the catalogue keeps no history.
     positions: Vec<Position>,
-    /// The number of changes since the last one.
+    /// The number of changes.
     count: usize,
 }
 
@@ -60,24 +60,15 @@ impl<'a> ImportSteps<'a> {
     pub(crate) fn count(&mut self, outcome: &Outcome) {
         if let Ok(Stored::Added | Stored::Replaced) = outcome.result {
             self.count += 1;
-        }
-        if self.count == STEP {
-            self.end_step();
-        }
-    }
-
-    fn end_step(&mut self) {
-        self.count = 0;
-        if !self.positions.is_empty() {
-            self.positions.extend(self.catalogue.position());
+            if self.count.is_multiple_of(STEP) {
+                self.positions.extend(self.catalogue.position());
+            }
         }
     }
 
     /// The steps, the last one first.
     pub(crate) fn finish(mut self) -> Vec<Between> {
-        if self.count > 0 {
-            self.end_step();
-        }
+        self.positions.extend(self.catalogue.position());
         let steps = self.positions.windows(2).rev();
         let steps = steps.filter(|step| step[0] != step[1]);
         steps

@@ -1,27 +1,25 @@
 //! `changes`: what has changed since a cursor.
 
 use std::{
-    fmt,
-    io::{self, IsTerminal, Read, Write},
-    path::PathBuf,
+    fs,
+    io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
     sync::Arc,
-    thread,
     time::Duration,
 };
 
 use clap::Args;
 use robot_core::{
-    Catalogue, Changes, Definition, Error, Event, Existing, Filter, OutputError, OutputFile,
-    Pending, Position, Robot, Watch, http::EventView,
+    Catalogue, Changes, Error, Event, Existing, Filter, OutputError, OutputFile, Pending, Position,
+    Robot, StoreFiles, Watch, http::EventView,
 };
 use serde_json::{Value, json};
 
 use crate::{
     context::{Context, OutputFormat},
     error::CliError,
-    events::{EventPrinter, PAGE},
+    events::EventPrinter,
     interrupt::Interrupt,
-    path_argument::PathArgument,
     selection::TextFilterArgs,
     terminal::note,
     undo::parse_cursor,
@@ -47,16 +45,11 @@ pub(crate) struct ChangesArgs {
     filter: TextFilterArgs,
 }
 
+/// The number of changes that are read and printed together.
+const PAGE: usize = 1000;
+
 /// The time after which a wait looks for Ctrl-C.
 const WAIT: Duration = Duration::from_millis(200);
-
-/// The time between attempts to reach a database.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// The maximum number of bytes of a state file that are read.
-const STATE_LIMIT: u64 = 1000;
-
-const COLUMNS: [&str; 5] = ["when", "who", "what", "id", "name"];
 
 /// Prints the changes.
 pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), CliError> {
@@ -69,233 +62,138 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     } else {
         OutputFormat::Ndjson
     };
-    let format = context.format.unwrap_or(default);
-    let state = args.state.clone().map(State::new);
-    let state = state.as_ref();
-    let start = match (&args.after, state) {
-        (Some(after), _) => Some(after.clone()),
-        (None, Some(state)) => state.read(context)?,
-        (None, None) => None,
+    let columns = ["when", "who", "what", "id", "name"];
+    let mut printer = EventPrinter::new(context.format.unwrap_or(default), &columns)?;
+    let state = args.state.as_ref().map(|path| State {
+        path,
+        files: context.files(),
+    });
+    let saved = state.as_ref().map(State::read).transpose()?.flatten();
+    let mut after = match args.after.clone().or(saved) {
+        Some(after) => after,
+        None => catalogue.position()?,
     };
-    let after = if let Some(start) = start {
-        start
-    } else {
-        let now = catalogue.position()?;
-        if let Some(state) = state {
-            state.save(state.create(context)?, &now)?;
+    if let Some(state) = state.as_ref().filter(|state| !state.path.exists()) {
+        state.save(&after)?;
+        if !args.follow {
+            note("The next run prints what has changed since now.");
         }
-        begin(args.follow, state, &now, context);
-        now
-    };
-    let mut printer = EventPrinter::new(format, &COLUMNS);
-    let mut feed = Feed {
-        has_rows: matches!(format, OutputFormat::Table | OutputFormat::Csv),
-        watch: args.follow.then(|| Watch::new(Arc::clone(&catalogue))),
-        catalogue,
-        filter,
-        state,
-        after,
-    };
-    let is_complete = feed.print(&mut printer, &interrupt, context)?;
-    let finished = printer.finish(context.output);
-    finished.map_err(CliError::output)?;
-    let next = context.call(&format!("changes --after {}", feed.after));
-    if !is_complete && !args.follow {
-        let again = state.map_or(next, |_| "run the command again".to_owned());
-        return Err(interrupt.stopped(&format!(". To continue: {again}")));
     }
-    if args.after.is_some() && format == OutputFormat::Table {
-        note(&format!("Later changes: {next}"));
+    let watch = Watch::new(Arc::clone(&catalogue));
+    while !interrupt.is_set() {
+        let changes = catalogue.changes(&after, PAGE);
+        let changes = changes.map_err(|error| match (error, &state) {
+            (Error::PositionGone, Some(state)) => state.gone(),
+            (error, _) => error.into(),
+        })?;
+        let is_last = changes.is_last;
+        if changes.next != after {
+            print(&changes, &*catalogue, &filter, &mut printer, context.output)?;
+            after = changes.next;
+            state.as_ref().map_or(Ok(()), |state| state.save(&after))?;
+        }
+        if is_last && !args.follow {
+            break;
+        }
+        if is_last {
+            Pending::awaited(watch.wait(after.clone(), WAIT)).wait();
+        }
+    }
+    if state.is_none() {
+        let next = context.call(&format!("changes --after {after}"));
+        note(&format!("Later changes are printed by: {next}"));
+    }
+    if interrupt.is_set() && !args.follow {
+        return Err(interrupt.stopped("; run the command again to continue."));
     }
     Ok(())
 }
 
-/// The changes that are printed.
-struct Feed<'a> {
-    catalogue: Arc<dyn Catalogue>,
-    filter: Filter,
-    /// Whether changes are printed as rows, which have the names of deleted robots.
-    has_rows: bool,
-    /// Waits for more changes.
-    watch: Option<Watch>,
-    state: Option<&'a State>,
-    /// The cursor after what has been printed.
-    after: Position,
-}
-
-impl Feed<'_> {
-    /// Prints changes until the last one, or until Ctrl-C. Returns whether they are complete.
-    fn print(
-        &mut self,
-        printer: &mut EventPrinter<'_>,
-        interrupt: &Interrupt,
-        context: &mut Context<'_>,
-    ) -> Result<bool, CliError> {
-        let mut is_reachable = true;
-        while !interrupt.is_set() {
-            let changes = match self.catalogue.changes(&self.after, PAGE) {
-                Err(error @ Error::Unavailable(_)) if self.watch.is_some() => {
-                    if is_reachable {
-                        let error = error.with_cause();
-                        note(&format!("{error}. The command waits for the database."));
-                    }
-                    is_reachable = false;
-                    thread::sleep(RETRY);
-                    continue;
-                }
-                Err(Error::PositionGone) => return Err(gone(self.state)),
-                changes => changes?,
-            };
-            is_reachable = true;
-            let is_last = changes.is_last;
-            if changes.next != self.after {
-                self.print_page(changes, printer, context)?;
-            }
-            match &self.watch {
-                _ if !is_last => {}
-                None => return Ok(true),
-                Some(watch) => Pending::awaited(watch.wait(self.after.clone(), WAIT)).wait(),
-            }
-        }
-        Ok(false)
-    }
-
-    /// Prints changes, and then saves the cursor after them.
-    fn print_page(
-        &mut self,
-        changes: Changes,
-        printer: &mut EventPrinter<'_>,
-        context: &mut Context<'_>,
-    ) -> Result<(), CliError> {
-        // Before the output, so that a file that cannot be written repeats nothing.
-        let file = match self.state {
-            Some(state) => Some((state, state.create(context)?)),
-            None => None,
-        };
-        let definition = self.catalogue.definition();
-        let events = changes.events.iter();
-        let events = events.map(|event| self.shown(event, &definition));
-        let events = events.collect::<Result<_, _>>()?;
-        let printed = printer.print(events, context.output);
-        printed.map_err(CliError::output)?;
-        if let Some((state, file)) = file {
-            state.save(file, &changes.next)?;
-        }
-        self.after = changes.next;
-        Ok(())
-    }
-
-    /// A change as an object and as a row.
-    fn shown<'e>(
-        &self,
-        event: &'e Event,
-        definition: &'e Definition,
-    ) -> Result<(EventView<'e>, Vec<Value>), CliError> {
-        let robot = event.robot.as_ref();
-        let is_included = robot.is_none_or(|robot| self.filter.matches(robot));
-        let view = EventView::new(event, definition, is_included);
-        if !self.has_rows {
-            return Ok((view, Vec::new()));
-        }
-        let deleted = match robot {
-            Some(_) => None,
-            // The version that was deleted.
-            None => self
-                .catalogue
-                .history(event.id, Some(event.revision), 1)?
-                .pop(),
-        };
-        let robot = robot.or(deleted.as_ref().and_then(|deleted| deleted.robot.as_ref()));
-        let row = vec![
-            json!(event.at),
-            json!(event.by),
-            json!(view.action),
-            json!(event.id.get()),
-            json!(robot.map(Robot::name)),
-        ];
-        Ok((view, row))
-    }
-}
-
-/// Says how to continue after the present cursor.
-fn begin(is_followed: bool, state: Option<&State>, now: &Position, context: &Context<'_>) {
-    note(&match state {
-        _ if is_followed => format!("Changes after the cursor {now}; Ctrl-C ends the command."),
-        Some(state) => {
-            format!(
-                "'{state}' has the cursor of now, {now}; the next run prints what has changed since."
-            )
-        }
-        None => format!(
-            "The cursor of now is {now}. To print the changes from now on: {}",
-            context.call(&format!("changes --after {now}"))
-        ),
+fn print(
+    changes: &Changes,
+    catalogue: &dyn Catalogue,
+    filter: &Filter,
+    printer: &mut EventPrinter<'_>,
+    output: &mut dyn Write,
+) -> Result<(), CliError> {
+    let definition = catalogue.definition();
+    let views = changes.events.iter().map(|event| {
+        let mut robot = event.robot.iter();
+        EventView::new(event, &definition, robot.all(|robot| filter.matches(robot)))
     });
+    let views: Vec<_> = views.collect();
+    let rows = |index: usize| row(&changes.events[index], views[index].action, catalogue);
+    printer.print(&views, rows, output)
 }
 
-fn gone(state: Option<&State>) -> CliError {
-    match state {
-        None => Error::PositionGone.into(),
-        Some(state) => CliError::new(format_args!(
-            "the cursor in '{state}' is of another catalogue, or changes after it are not kept any more; delete the file, \
-             run the command again, and then list all robots with: robot-cli list"
-        )),
-    }
+/// A change in a table, in which a deleted robot has the name that it had.
+fn row(event: &Event, action: &str, catalogue: &dyn Catalogue) -> Result<Vec<Value>, CliError> {
+    let before = match event.robot {
+        Some(_) => Vec::new(),
+        None => catalogue.history(event.id, Some(event.revision), 1)?,
+    };
+    let mut robots = event
+        .robot
+        .iter()
+        .chain(before.iter().filter_map(|event| event.robot.as_ref()));
+    Ok(vec![
+        json!(event.at),
+        json!(event.by),
+        json!(action),
+        json!(event.id.get()),
+        json!(robots.next().map(Robot::name)),
+    ])
 }
 
 /// A file with a cursor.
-struct State {
-    path: PathBuf,
-    /// For messages and reading.
-    argument: PathArgument,
+struct State<'a> {
+    path: &'a Path,
+    /// The files of the catalogue.
+    files: StoreFiles,
 }
 
-impl State {
-    fn new(path: PathBuf) -> Self {
-        let argument = PathArgument::File(path.clone());
-        Self { path, argument }
-    }
-
-    /// The cursor in it; `None` if there is no file.
-    fn read(&self, context: &Context<'_>) -> Result<Option<Position>, CliError> {
-        if !self.path.exists() {
-            return Ok(None);
-        }
-        let mut text = String::new();
-        let file = self.argument.reader(context)?;
-        let read = file.take(STATE_LIMIT).read_to_string(&mut text);
-        read.map_err(|cause| self.argument.not_read(&cause))?;
-        text.trim().parse().map(Some).map_err(|_| {
-            CliError::new(format_args!(
-                "'{self}' has no cursor of this command; name another file, or delete it to begin now"
-            ))
-        })
-    }
-
-    /// Begins to replace it.
-    fn create(&self, context: &Context<'_>) -> Result<OutputFile, CliError> {
-        OutputFile::create(&self.path, &context.files()).map_err(|error| self.not_saved(&error))
-    }
-
-    fn save(&self, mut file: OutputFile, position: &Position) -> Result<(), CliError> {
-        let written = writeln!(file, "{position}").map_err(OutputError::from);
-        let saved = written.and_then(|()| file.finish(Existing::Replace));
-        saved.map(drop).map_err(|error| self.not_saved(&error))
-    }
-
-    fn not_saved(&self, error: &OutputError) -> CliError {
-        match error {
-            OutputError::OfCatalogue => CliError::own_file(format_args!("'{self}'")),
-            error => CliError::new(format_args!(
-                "cannot write the cursor to '{self}': {error}; choose another file or free disk space, and run the \
-                 command again"
-            )),
+impl State<'_> {
+    /// The cursor in it; `None` if there is no file. Fails if it cannot be written later.
+    fn read(&self) -> Result<Option<Position>, CliError> {
+        // Before it is opened: to read a file of the database would drop the locks that SQLite has on it.
+        let created = OutputFile::create(self.path, &self.files);
+        created.map_err(|error| self.failure(&error))?;
+        match fs::read_to_string(self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.failure(&error.into())),
+            Ok(text) => {
+                let cursor = parse_cursor(text.trim());
+                cursor.map(Some).map_err(|_| self.rejected("has no cursor"))
+            }
         }
     }
-}
 
-impl fmt::Display for State {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.argument.fmt(formatter)
+    fn save(&self, position: &Position) -> Result<(), CliError> {
+        let created = OutputFile::create(self.path, &self.files);
+        let saved = created.and_then(|mut file| {
+            writeln!(file, "{position}")?;
+            file.finish(Existing::Replace)
+        });
+        saved.map(drop).map_err(|error| self.failure(&error))
+    }
+
+    fn failure(&self, error: &OutputError) -> CliError {
+        let path = self.path.display();
+        CliError::new(format_args!(
+            "cannot keep the cursor in '{path}': {error}; choose another file or free disk space, and run the command again"
+        ))
+    }
+
+    fn gone(&self) -> CliError {
+        self.rejected(
+            "has a cursor of another catalogue, or changes after it are not kept any more",
+        )
+    }
+
+    fn rejected(&self, problem: &str) -> CliError {
+        let path = self.path.display();
+        CliError::new(format_args!(
+            "'{path}' {problem}; delete the file, run the command again, and then list all robots with: robot-cli list"
+        ))
     }
 }

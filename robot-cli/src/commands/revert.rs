@@ -66,27 +66,26 @@ pub(crate) fn run(args: RevertArgs, context: &mut Context<'_>) -> Result<(), Cli
         ));
     };
     let catalogue = context.open_existing()?;
-    let by = args.by.map(|by| Some(by).filter(|by| !by.is_empty()));
     let mut revert = Revert::new(after, until);
-    revert.by = by.map(|by| by.map(Into::into));
-    revert.is_dry_run = args.dry_run;
+    revert.by = args.by.map(|by| (!by.is_empty()).then(|| by.into()));
+    revert.is_dry_run = true;
+    let mut reverted = catalogue.revert(&revert)?;
     if !args.dry_run {
-        let mut dry_run = revert.clone();
-        dry_run.is_dry_run = true;
-        let planned = catalogue.revert(&dry_run)?;
-        if planned.ids.len() > 1 {
-            let count = context.worded(&robot_count(planned.ids.len()));
+        if reverted.ids.len() > 1 {
+            let count = context.worded(&robot_count(reverted.ids.len()));
             let action = format!("undoing the changes of {count}");
+            let show = || writeln!(io::stderr(), "Ids: {}", listed(&reverted.ids));
             let question = format!("Undo the changes of {count}?");
-            let show = || writeln!(io::stderr(), "Ids: {}", listed(&planned.ids));
             args.confirmation.confirm(&action, show, &question)?;
         }
+        revert.is_dry_run = false;
+        reverted = catalogue.revert(&revert)?;
     }
     let Reverted {
         ids,
         left,
         positions,
-    } = catalogue.revert(&revert)?;
+    } = reverted;
     let verb = if args.dry_run { "Would undo" } else { "Undid" };
     let mut text = format!("{verb} the changes of {}", robot_count(ids.len()));
     if !ids.is_empty() {
@@ -98,19 +97,13 @@ pub(crate) fn run(args: RevertArgs, context: &mut Context<'_>) -> Result<(), Cli
         text = format!("{text}\nLeft alone, because other changes have followed: {left}.");
     }
     let changes: Vec<_> = positions.into_iter().collect();
-    let left = left.iter().map(|id| json!(id)).collect();
     let members = [
         ("count", ids.len().into()),
-        ("ids", ids.iter().map(|id| json!(id)).collect()),
-        ("left", left),
+        ("ids", json!(ids)),
+        ("left", json!(left)),
         undo::member(&changes),
     ];
-    let failure = if args.dry_run {
-        CliError::output
-    } else {
-        CliError::change_not_shown
-    };
-    context.print_result(&text, &members, failure)?;
+    context.print_result(&text, &members, CliError::change_not_shown)?;
     if context.print_format() == OutputFormat::Table {
         context.note_undo(&changes, None);
     }
@@ -127,22 +120,20 @@ fn to_version(
     let id = id.map_err(CliError::no_robot)?;
     let before = catalogue.get(id)?.map(|robot| robot.revision());
     let receipt = catalogue.revert_to(id, revision)?;
-    // Each failure has to say that the change is stored.
-    let failure = CliError::change_not_shown;
-    let robot = catalogue.get(id);
-    let robot = robot.and_then(|robot| robot.ok_or(Error::NotFound(id)));
-    let robot = robot.map_err(|error| failure(io::Error::other(error)))?;
+    // The change is stored, and each failure has to say so.
+    let failure = |error| CliError::change_not_shown(io::Error::other(error));
+    let robot = catalogue.get(id).map_err(failure)?;
+    let robot = robot.ok_or_else(|| failure(Error::NotFound(id)))?;
     let columns = PrintedFields::of(&catalogue.definition());
-    context.print_robot(robot, &columns, failure)?;
-    if context.print_format() == OutputFormat::Table {
-        note(&match before {
-            before if before == receipt.revision => "It has these values already.".to_owned(),
-            Some(before) => {
-                let call = context.call(&format!("revert {id} --to {before}"));
-                format!("To undo this: {call}")
-            }
-            None => format!("To undo this: {}", context.call(&format!("delete {id}"))),
-        });
+    context.print_robot(robot, &columns, CliError::change_not_shown)?;
+    let undo = match before {
+        Some(before) => format!("revert {id} --to {before}"),
+        None => format!("delete {id}"),
+    };
+    if receipt.revision == before {
+        note("It has these values already.");
+    } else if context.print_format() == OutputFormat::Table {
+        note(&format!("To undo this: {}", context.call(&undo)));
     }
     Ok(())
 }
