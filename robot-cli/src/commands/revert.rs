@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Error, Position, Revert, Reverted, Revision, RobotId};
+use robot_core::{
+    By, Catalogue, CatalogueExt, Error, Position, Revert, Reverted, Revision, RobotId,
+};
 use serde_json::json;
 
 use crate::{
@@ -67,7 +69,9 @@ pub(crate) fn run(args: RevertArgs, context: &mut Context<'_>) -> Result<(), Cli
     };
     let catalogue = context.open_existing()?;
     let mut revert = Revert::new(after, until);
-    revert.by = args.by.map(|by| (!by.is_empty()).then(|| by.into()));
+    if let Some(by) = args.by {
+        revert.by = By::Only((!by.is_empty()).then(|| by.into()));
+    }
     revert.is_dry_run = true;
     let mut reverted = catalogue.revert(&revert)?;
     if !args.dry_run {

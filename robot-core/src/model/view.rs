@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use super::{field::Field, robot::Robot};
 
 /// Some fields of a robot, as a JSON object.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) robot: &'a Robot,
     pub(crate) fields: &'a [Field],
