@@ -162,8 +162,8 @@ check_sources() {
     must_not_depend robot-core sqlite,postgres,mysql,conformance rocket axum actix-web hyper robot-rocket robot-cli
     must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper robot-rocket
     must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
-    must_have_at_most "" 31
-    must_have_at_most sqlite 68
+    must_have_at_most "" 35
+    must_have_at_most sqlite 70
     ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
     if command -v python3 >/dev/null; then
         python3 .ci/circles.py robot-core/src robot-rocket/src robot-cli/src || fail "Move what one file needs of the other."
