@@ -302,7 +302,7 @@ pub trait CatalogueExt: Catalogue {
     /// [`Error::TooManyChanges`]; [`Error::Stale`] or [`Error::Rejected`] if another client has changed them meanwhile;
     /// those of [`changes`](Catalogue::changes) and [`commit`](Catalogue::commit).
     fn revert(&self, revert: &Revert) -> Result<Reverted> {
-        revert::revert(self, revert)
+        revert::revert(self, revert, |rejection, id| self.violations(rejection, id))
     }
 
     /// Gives a robot the values again that a version had, by a new change. A deleted robot comes back under its id. If it
@@ -312,7 +312,8 @@ pub trait CatalogueExt: Catalogue {
     /// [`Error::NotFound`] if the history has nothing of the robot; [`Error::NoSuchVersion`]; [`Error::Rejected`] if the
     /// values violate the present rules; those of [`history`](Catalogue::history) and [`start`](Catalogue::start).
     fn revert_to(&self, id: RobotId, revision: Revision) -> Result<Receipt> {
-        revert::revert_to(self, id, revision)
+        let explain = |rejection, id| self.violations(rejection, id);
+        revert::revert_to(self, id, revision, explain)
     }
 
     /// Executes changes together, as [`commit`](Catalogue::commit) does, without an author.

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use super::{
     change::{Change, Commit, Receipt},
     error::{Error, Result},
-    ext::CatalogueExt,
     history::{Event, Position},
     store::Catalogue,
 };
@@ -125,8 +124,17 @@ fn recent<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, after: &Position) -
     }
 }
 
+/// Finds all rules that a rejected robot violates.
+pub(super) trait Explain: Fn(Rejection, Option<RobotId>) -> Result<Violations> {}
+
+impl<F: Fn(Rejection, Option<RobotId>) -> Result<Violations>> Explain for F {}
+
 /// Undoes changes.
-pub(super) fn revert<C: Catalogue + ?Sized>(catalogue: &C, revert: &Revert) -> Result<Reverted> {
+pub(super) fn revert<C: Catalogue + ?Sized>(
+    catalogue: &C,
+    revert: &Revert,
+    explain: impl Explain,
+) -> Result<Reverted> {
     // It may be of another catalogue.
     catalogue.changes(&revert.until, 1)?;
     let (mut robots, mut next) = (BTreeSet::new(), revert.after.clone());
@@ -151,7 +159,7 @@ pub(super) fn revert<C: Catalogue + ?Sized>(catalogue: &C, revert: &Revert) -> R
             continue;
         }
         let now = events.into_iter().next().and_then(|event| event.robot);
-        match state(catalogue, &definition, id, now.as_ref(), before.as_ref())? {
+        match state(&explain, &definition, id, now.as_ref(), before.as_ref())? {
             Ok(None) => {}
             Ok(Some(change)) => {
                 changes.push(change);
@@ -190,6 +198,7 @@ pub(super) fn revert_to<C: Catalogue + ?Sized>(
     catalogue: &C,
     id: RobotId,
     revision: Revision,
+    explain: impl Explain,
 ) -> Result<Receipt> {
     let latest = catalogue.history(id, None, 1)?;
     let now = latest.into_iter().next().ok_or(Error::NotFound(id))?.robot;
@@ -199,8 +208,8 @@ pub(super) fn revert_to<C: Catalogue + ?Sized>(
     let then = then.and_then(|event| event.robot);
     let then = then.ok_or(Error::NoSuchVersion { id, revision })?;
     let definition = catalogue.definition();
-    match state(catalogue, &definition, id, now.as_ref(), Some(&then))? {
-        Ok(Some(change)) => catalogue.apply(change),
+    match state(&explain, &definition, id, now.as_ref(), Some(&then))? {
+        Ok(Some(change)) => catalogue.start(change, None).wait(),
         Ok(None) => Ok(Receipt {
             id,
             revision: now.map(|robot| robot.revision()),
@@ -211,8 +220,8 @@ pub(super) fn revert_to<C: Catalogue + ?Sized>(
 
 /// The change by which a robot has an earlier state again; `None` if it has it. The inner error is the rules that it
 /// violates.
-fn state<C: Catalogue + ?Sized>(
-    catalogue: &C,
+fn state(
+    explain: &impl Explain,
     definition: &Definition,
     id: RobotId,
     now: Option<&Robot>,
@@ -232,7 +241,7 @@ fn state<C: Catalogue + ?Sized>(
     };
     match checked {
         Ok(change) => Ok(Ok(change)),
-        Err(rejection) => Ok(Err(catalogue.violations(rejection, now.map(Robot::id))?)),
+        Err(rejection) => Ok(Err(explain(rejection, now.map(Robot::id))?)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::{fragment::Fragment, history::VersionRow};
+use super::{fragment::Fragment, version::VersionRow};
 use crate::{catalogue::Room, model::Robot};
 
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
@@ -66,8 +66,8 @@ macro_rules! impl_execute {
                 database::{
                     execute::{Execute, load},
                     fragment::{Fragment, Rows},
-                    history::VersionRow,
                     schema::{Row, robot},
+                    version::VersionRow,
                 },
                 catalogue::Room,
                 model::Robot,

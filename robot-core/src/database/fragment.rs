@@ -71,6 +71,12 @@ impl<'a> Fragment<'a> {
         self.with(Token::Number(number))
     }
 
+    /// Appends a LIMIT.
+    pub(super) fn limit(self, rows: usize) -> Self {
+        let rows = i64::try_from(rows).unwrap_or(i64::MAX);
+        self.sql(" LIMIT ").number(rows)
+    }
+
     /// Appends SQL.
     pub(super) fn sql(self, sql: impl Into<Cow<'static, str>>) -> Self {
         self.with(Token::Sql(sql.into()))

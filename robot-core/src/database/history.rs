@@ -3,102 +3,19 @@
 use std::{cmp::Reverse, time::Duration};
 
 use ::metrics::gauge;
-use compact_str::CompactString;
-use diesel::{QueryResult, prelude::Queryable, result::Error as DieselError};
+use diesel::{QueryResult, result::Error as DieselError};
 
 use super::{
     dialect::Dialect,
     errors::wrap,
     fragment::Fragment,
-    schema::{Row, robot},
-    statements::row_limit,
+    version::{ROBOT, VERSION, VersionRow},
 };
 use crate::{
-    catalogue::{Action, Changes, Event, Position, Retention, Room},
+    catalogue::{Changes, Event, Position, Retention, Room},
     metrics::OLDEST_VERSION,
-    model::{Audit, Revision, RobotId, Timestamp},
+    model::{Revision, RobotId, Timestamp},
 };
-
-/// The columns of a [`VersionRow`] of a version that was replaced.
-const VERSION: &str = "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own, \
-    robots.added, robots.created_at, robots.updated_at, robots.updated_by, \
-    robots.replaced, robots.is_deleted, robots.replaced_at, robots.replaced_by";
-
-/// The columns of a [`VersionRow`] of a robot. The last four mean nothing.
-const ROBOT: &str = "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own, \
-    robots.added, robots.created_at, robots.updated_at, robots.updated_by, \
-    robots.revision, robots.revision, robots.revision, robots.updated_by";
-
-/// A version of a robot as it is read.
-#[derive(Queryable)]
-pub(super) struct VersionRow {
-    id: i64,
-    name: String,
-    robot_type: Option<String>,
-    year: Option<i64>,
-    revision: i64,
-    own: Option<String>,
-    added: i64,
-    created_at: Option<i64>,
-    updated_at: Option<i64>,
-    updated_by: Option<String>,
-    replaced: i64,
-    is_deleted: i64,
-    replaced_at: i64,
-    replaced_by: Option<String>,
-}
-
-fn revision(number: i64) -> Revision {
-    Revision::new(number).unwrap_or(Revision::FIRST)
-}
-
-impl VersionRow {
-    /// The change that has made the version.
-    fn event(self) -> QueryResult<Event> {
-        let (is_first, revision) = (self.added == self.revision, revision(self.revision));
-        let by = self.updated_by.map(CompactString::from);
-        let audit = Audit {
-            created_at: self.created_at.and_then(Timestamp::from_milliseconds),
-            updated_at: self.updated_at.and_then(Timestamp::from_milliseconds),
-            updated_by: by.clone(),
-        };
-        let row = Row {
-            id: self.id,
-            name: self.name,
-            robot_type: self.robot_type,
-            year: self.year,
-            revision: self.revision,
-            own: self.own,
-        };
-        let (robot, at) = (robot(row)?, audit.updated_at);
-        Ok(Event {
-            revision,
-            action: if is_first {
-                Action::Added
-            } else {
-                Action::Changed
-            },
-            at,
-            by,
-            id: robot.id(),
-            robot: Some(robot.with_audit(audit)),
-        })
-    }
-
-    /// The deletion that has replaced the version.
-    fn deletion(&self) -> Option<Event> {
-        (self.is_deleted == 1).then(|| {
-            Some(Event {
-                revision: revision(self.replaced),
-                action: Action::Deleted,
-                at: Timestamp::from_milliseconds(self.replaced_at),
-                by: self.replaced_by.as_deref().map(CompactString::from),
-                id: RobotId::new(self.id)?,
-                robot: None,
-            })
-        })?
-    }
-}
 
 /// The present position, and the revision after which all changes are kept.
 pub(super) async fn position<C: Dialect>(connection: &mut C) -> QueryResult<(Position, i64)> {
@@ -122,8 +39,7 @@ pub(super) async fn changes<C: Dialect>(
     let (now, complete_from) = position(connection).await?;
     after.check(&now, complete_from).map_err(wrap)?;
     let limited = |condition: Fragment<'static>, order: &'static str| {
-        let limit = row_limit(limit.saturating_add(1));
-        condition.sql(order).sql(" LIMIT ").number(limit)
+        condition.sql(order).limit(limit.saturating_add(1))
     };
     let changed = Fragment::new(format!(
         "SELECT {ROBOT} FROM robots WHERE robots.revision > "
@@ -182,8 +98,8 @@ pub(super) async fn history<C: Dialect>(
         version.is_deleted = 0;
     }
     let replaced = of_robot(VERSION, "robots_versions AS robots");
-    let replaced = replaced.sql(" ORDER BY robots.replaced DESC LIMIT ");
-    let replaced = replaced.number(row_limit(limit.saturating_add(1)));
+    let replaced = replaced.sql(" ORDER BY robots.replaced DESC");
+    let replaced = replaced.limit(limit.saturating_add(1));
     versions.extend(connection.versions(replaced).await?);
     let mut events = Vec::with_capacity(versions.len());
     for version in versions {

@@ -27,3 +27,4 @@ mod slow_statements;
 pub(crate) mod sqlite;
 mod statements;
 mod trigrams;
+mod version;

@@ -97,7 +97,7 @@ pub(super) async fn page<C: Dialect>(
         let query = if C::READS_LAZILY && after_name(request).is_some() {
             query
         } else {
-            query.sql(" LIMIT ").number(row_limit(room.robots))
+            query.limit(room.robots)
         };
         let mut robots = if has_names_only {
             connection.pairs(query.limited(), room, named).await?

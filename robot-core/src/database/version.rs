@@ -1,0 +1,91 @@
+//! Versions of robots, as they are read.
+
+use compact_str::CompactString;
+use diesel::{QueryResult, prelude::Queryable};
+
+use super::schema::{Row, robot};
+use crate::{
+    catalogue::{Action, Event},
+    model::{Audit, Revision, RobotId, Timestamp},
+};
+
+/// The columns of a [`VersionRow`] of a version that was replaced.
+pub(super) const VERSION: &str = "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own, \
+    robots.added, robots.created_at, robots.updated_at, robots.updated_by, \
+    robots.replaced, robots.is_deleted, robots.replaced_at, robots.replaced_by";
+
+/// The columns of a [`VersionRow`] of a robot. The last four mean nothing.
+pub(super) const ROBOT: &str = "robots.id, robots.name, robots.type, robots.year, robots.revision, robots.own, \
+    robots.added, robots.created_at, robots.updated_at, robots.updated_by, \
+    robots.revision, robots.revision, robots.revision, robots.updated_by";
+
+/// A version of a robot as it is read.
+#[derive(Queryable)]
+pub(super) struct VersionRow {
+    id: i64,
+    name: String,
+    robot_type: Option<String>,
+    year: Option<i64>,
+    revision: i64,
+    own: Option<String>,
+    added: i64,
+    created_at: Option<i64>,
+    updated_at: Option<i64>,
+    updated_by: Option<String>,
+    replaced: i64,
+    pub(super) is_deleted: i64,
+    replaced_at: i64,
+    replaced_by: Option<String>,
+}
+
+fn revision(number: i64) -> Revision {
+    Revision::new(number).unwrap_or(Revision::FIRST)
+}
+
+impl VersionRow {
+    /// The change that has made the version.
+    pub(super) fn event(self) -> QueryResult<Event> {
+        let (is_first, revision) = (self.added == self.revision, revision(self.revision));
+        let by = self.updated_by.map(CompactString::from);
+        let audit = Audit {
+            created_at: self.created_at.and_then(Timestamp::from_milliseconds),
+            updated_at: self.updated_at.and_then(Timestamp::from_milliseconds),
+            updated_by: by.clone(),
+        };
+        let row = Row {
+            id: self.id,
+            name: self.name,
+            robot_type: self.robot_type,
+            year: self.year,
+            revision: self.revision,
+            own: self.own,
+        };
+        let (robot, at) = (robot(row)?, audit.updated_at);
+        Ok(Event {
+            revision,
+            action: if is_first {
+                Action::Added
+            } else {
+                Action::Changed
+            },
+            at,
+            by,
+            id: robot.id(),
+            robot: Some(robot.with_audit(audit)),
+        })
+    }
+
+    /// The deletion that has replaced the version.
+    pub(super) fn deletion(&self) -> Option<Event> {
+        (self.is_deleted == 1).then(|| {
+            Some(Event {
+                revision: revision(self.replaced),
+                action: Action::Deleted,
+                at: Timestamp::from_milliseconds(self.replaced_at),
+                by: self.replaced_by.as_deref().map(CompactString::from),
+                id: RobotId::new(self.id)?,
+                robot: None,
+            })
+        })?
+    }
+}
