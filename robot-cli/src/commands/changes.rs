@@ -96,7 +96,8 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
             break;
         }
         if is_last {
-            Pending::awaited(watch.wait(after.clone(), WAIT)).wait();
+            // They are read again, all of them.
+            let _ = Pending::awaited(watch.changes(after.clone(), 1, WAIT)).wait();
         }
     }
     if state.is_none() {

@@ -33,8 +33,6 @@ enum Progress<T> {
     Awaited(Pin<Box<dyn Future<Output = T> + Send>>),
     /// Not started yet.
     Blocking(BlockingWork<T>),
-    /// Not started yet, and not before this.
-    Later(Pin<Box<dyn Future<Output = ()> + Send>>, BlockingWork<T>),
 }
 
 impl<T> Pending<T> {
@@ -67,25 +65,12 @@ impl<T> Pending<T> {
         Self(Progress::Blocking(Box::new(work)))
     }
 
-    /// A result that takes work which may block its thread, after something that another thread does. Waiting for that takes
-    /// no thread.
-    pub fn blocking_after(
-        ready: impl Future<Output = ()> + Send + 'static,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Self {
-        Self(Progress::Later(Box::pin(ready), Box::new(work)))
-    }
-
     /// Returns the result; blocks the thread until it is available.
     pub fn wait(self) -> T {
         match self.0 {
             Progress::Ready(result) => result,
             Progress::Awaited(result) => pollster::block_on(result),
             Progress::Blocking(work) => work(),
-            Progress::Later(ready, work) => {
-                pollster::block_on(ready);
-                work()
-            }
         }
     }
 
@@ -101,10 +86,6 @@ impl<T> Pending<T> {
             Progress::Ready(result) => Ok(result),
             Progress::Awaited(result) => Ok(result.await),
             Progress::Blocking(work) => spawn(work).await,
-            Progress::Later(ready, work) => {
-                ready.await;
-                spawn(work).await
-            }
         }
     }
 
@@ -122,7 +103,6 @@ impl<T> Pending<T> {
             Progress::Ready(result) => Pending::ready(function(result)),
             Progress::Awaited(result) => Pending::awaited(async { function(result.await) }),
             Progress::Blocking(work) => Pending::blocking(|| function(work())),
-            Progress::Later(ready, work) => Pending::blocking_after(ready, || function(work())),
         }
     }
 
@@ -130,14 +110,13 @@ impl<T> Pending<T> {
     pub(crate) fn wrap_work(self, wrap: impl FnOnce(BlockingWork<T>) -> BlockingWork<T>) -> Self {
         match self.0 {
             Progress::Blocking(work) => Self(Progress::Blocking(wrap(work))),
-            Progress::Later(ready, work) => Self(Progress::Later(ready, wrap(work))),
             started => Self(started),
         }
     }
 
     /// Whether dropping this discards the work: it has not started.
     pub(crate) fn is_unstarted(&self) -> bool {
-        matches!(self.0, Progress::Blocking(_) | Progress::Later(..))
+        matches!(self.0, Progress::Blocking(_))
     }
 }
 
@@ -146,7 +125,7 @@ impl<T: fmt::Debug> fmt::Debug for Pending<T> {
         match &self.0 {
             Progress::Ready(result) => formatter.debug_tuple("Ready").field(result).finish(),
             Progress::Awaited(_) => formatter.write_str("Awaited"),
-            Progress::Blocking(_) | Progress::Later(..) => formatter.write_str("Blocking"),
+            Progress::Blocking(_) => formatter.write_str("Blocking"),
         }
     }
 }

@@ -9,7 +9,11 @@ use std::{
 use ::metrics::gauge;
 use futures_channel::oneshot;
 
-use super::{history::Position, store::Catalogue};
+use super::{
+    error::{Error, Result},
+    history::{Changes, Position},
+    store::Catalogue,
+};
 use crate::metrics::{Counted, WAITING_CLIENTS};
 
 /// How often the catalogue is looked at while somebody waits. Longer, and changes are noticed later; shorter, and the look
@@ -27,10 +31,9 @@ const INTERVAL: Duration = Duration::from_millis(20);
 /// let catalogue = Arc::new(MemoryCatalogue::new());
 /// let watch = Watch::new(Arc::clone(&catalogue) as Arc<dyn Catalogue>);
 /// let start = catalogue.position()?;
-/// let changed = watch.wait(start.clone(), Duration::from_secs(30));
+/// let changes = watch.changes(start, 10, Duration::from_secs(30));
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// changed.await;
-/// assert_eq!(catalogue.changes(&start, 10)?.events.len(), 1);
+/// assert_eq!(changes.await?.events.len(), 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -51,9 +54,9 @@ struct Waiters {
 
 struct Waiter {
     after: Position,
+    limit: usize,
     deadline: Instant,
-    /// Its receiver ends when it is dropped.
-    sender: oneshot::Sender<()>,
+    sender: oneshot::Sender<Result<Arc<Changes>>>,
     _counted: Counted,
 }
 
@@ -74,16 +77,21 @@ impl Watch {
         }))
     }
 
-    /// Waits until the catalogue has another position than this one, or fails, or so much time has passed.
-    pub fn wait(
+    /// The [`changes`](Catalogue::changes) after a position, as soon as there are any, or none after so much time.
+    ///
+    /// # Errors
+    /// Those of [`changes`](Catalogue::changes). [`Error::Unavailable`] if no thread can be started.
+    pub fn changes(
         &self,
         after: Position,
+        limit: usize,
         timeout: Duration,
-    ) -> impl Future<Output = ()> + Send + use<> {
+    ) -> impl Future<Output = Result<Arc<Changes>>> + Send + use<> {
         let (sender, receiver) = oneshot::channel();
         let mut waiters = self.0.lock();
         waiters.list.push(Waiter {
             after,
+            limit,
             deadline: Instant::now() + timeout,
             sender,
             _counted: Counted::new(gauge!(WAITING_CLIENTS.name)),
@@ -100,7 +108,8 @@ impl Watch {
         drop(waiters);
         self.0.arrived.notify_one();
         async {
-            let _ = receiver.await;
+            let stopped = || Err(Error::unavailable("nothing looks for changes"));
+            receiver.await.unwrap_or_else(|_| stopped())
         }
     }
 
@@ -116,14 +125,26 @@ impl Shared {
         self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the catalogue, and releases those whose wait is over.
+    /// Looks at the catalogue, and answers those whose wait is over. Changes are read once for all who want the same.
     fn look(&self) {
         let now = self.catalogue.position();
         let time = Instant::now();
-        self.lock().list.retain(|waiter| {
+        let is_over = |waiter: &mut Waiter| {
             let is_unchanged = now.as_ref().is_ok_and(|now| *now == waiter.after);
-            is_unchanged && waiter.deadline > time && !waiter.sender.is_canceled()
-        });
+            !is_unchanged || waiter.deadline <= time || waiter.sender.is_canceled()
+        };
+        let mut over: Vec<_> = self.lock().list.extract_if(.., is_over).collect();
+        over.retain(|waiter| !waiter.sender.is_canceled());
+        while let Some(waiter) = over.pop() {
+            let changes = self.catalogue.changes(&waiter.after, waiter.limit);
+            let changes = changes.map(Arc::new);
+            let is_equal =
+                |other: &mut Waiter| (&other.after, other.limit) == (&waiter.after, waiter.limit);
+            for waiter in over.extract_if(.., is_equal) {
+                let _ = waiter.sender.send(changes.clone());
+            }
+            let _ = waiter.sender.send(changes);
+        }
     }
 }
 

@@ -10,12 +10,13 @@ use super::{
     query::{check_choices, filter},
     render,
     reply::Reply,
-    response::{self, HandlerResult, Response, Started},
+    response::{self, Response, Started},
     route::Call,
 };
 use crate::{
     catalogue::{
-        Action, By, Catalogue, CatalogueExt, Error, Event, Filter, Pending, Position, Revert,
+        Action, By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, Pending, Position,
+        Revert,
     },
     model::{Definition, Revision, RobotId, Timestamp, View},
 };
@@ -157,23 +158,20 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         }));
     };
     let wait = Duration::from_secs(wait.unwrap_or(0));
-    let changed = (!wait.is_zero()).then(|| call.service.watch.wait(after.clone(), wait));
-    let read = move || read(&*service.catalogue, &definition, &filter, &after, limit);
-    Ok(match changed {
-        Some(changed) => Pending::blocking_after(changed, read),
-        None => Pending::blocking(read),
-    })
+    if wait.is_zero() || filter.unknown_choices().next().is_some() {
+        return Ok(Pending::blocking(move || {
+            check_choices(&*service.catalogue, &filter)?;
+            let changes = service.catalogue.changes(&after, limit)?;
+            Ok(page(&changes, &definition, &filter))
+        }));
+    }
+    let changes = service.watch.changes(after, limit, wait);
+    Ok(Pending::awaited(async move {
+        Ok(page(&*changes.await?, &definition, &filter))
+    }))
 }
 
-fn read(
-    catalogue: &dyn Catalogue,
-    definition: &Definition,
-    filter: &Filter,
-    after: &Position,
-    limit: usize,
-) -> HandlerResult {
-    check_choices(catalogue, filter)?;
-    let changes = catalogue.changes(after, limit)?;
+fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
     let matcher = filter.matcher();
     let is_included = |event: &Event| {
         let robot = event.robot.as_ref();
@@ -181,11 +179,11 @@ fn read(
     };
     let events = changes.events.iter();
     let events = events.map(|event| EventView::new(event, definition, is_included(event)));
-    Ok(response::ok(render::json(&Page {
+    response::ok(render::json(&Page {
         changes: events.collect(),
-        next: changes.next,
+        next: &changes.next,
         more: !changes.is_last,
-    })))
+    }))
 }
 
 /// `GET /v1/robots/{id}/history`.
