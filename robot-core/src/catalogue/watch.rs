@@ -112,12 +112,6 @@ impl Watch {
             receiver.await.unwrap_or_else(|_| stopped())
         }
     }
-
-    /// The number of those who wait.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.0.lock().list.len()
-    }
 }
 
 impl Shared {

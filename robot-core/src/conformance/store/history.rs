@@ -310,9 +310,9 @@ fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
         &[Violation::NAME_TAKEN],
     );
     ok(catalogue.delete(other.id()));
-    let created = ok(catalogue.history(id, None, 9))
-        .pop()
-        .and_then(|event| event.at);
+    let mut events = ok(catalogue.history(id, None, 9));
+    assert_eq!(events.len(), 4);
+    let created = events.pop().and_then(|event| event.at);
     let anna = Acting::new(catalogue, "Anna");
     let receipt = ok(anna.revert_to(id, revision(3)));
     assert_eq!(
