@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use crate::model::{Field, INDEXED_LENGTH, Revision, RobotId, Violation, Violations, excerpt};
 
+/// The maximum number of robots whose changes are undone together.
+pub const REVERT_LIMIT: usize = 10_000;
+
 /// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
 ///
 /// ```
@@ -87,7 +90,7 @@ pub enum Error {
     /// More robots were changed than can be changed back together. Nothing was undone.
     #[error(
         "More than {} robots were changed; undo fewer changes at once",
-        super::revert::REVERT_LIMIT
+        REVERT_LIMIT
     )]
     TooManyChanges,
     /// The store keeps no history.

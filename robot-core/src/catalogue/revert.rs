@@ -7,16 +7,13 @@ use serde::Deserialize;
 
 use super::{
     change::{Change, Commit, Receipt},
-    error::{Error, Result},
+    error::{Error, REVERT_LIMIT, Result},
     history::{Event, Position},
     store::Catalogue,
 };
 use crate::model::{
     Definition, Draft, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violations,
 };
-
-/// The maximum number of robots whose changes are undone together.
-pub const REVERT_LIMIT: usize = 10_000;
 
 /// The number of changes that are read together.
 const PAGE: usize = 1000;

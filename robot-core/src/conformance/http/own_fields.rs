@@ -273,7 +273,9 @@ fn files_have_own_fields(session: &Session<'_>) {
             }
             let query = format!("?format={format}&atomic={atomic}");
             assert_imported(&import(session, &query, file), [8, 0, 0, 0], &[]);
-            assert!(files.iter().all(|(format, file)| export(format) == *file));
+            for (format, file) in &files {
+                assert_eq!(export(format), *file);
+            }
         }
     }
 }
