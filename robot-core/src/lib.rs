@@ -103,6 +103,7 @@ mod memory;
 pub mod metrics;
 mod model;
 mod open;
+mod repeater;
 #[cfg(feature = "transfer")]
 pub mod transfer;
 

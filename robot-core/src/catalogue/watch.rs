@@ -16,11 +16,11 @@ use super::{
 };
 use crate::metrics::{Counted, WAITING_CLIENTS};
 
-/// How often the catalogue is looked at while somebody waits. Longer, and changes are noticed later; shorter, and the look
+/// How often the catalogue is looked at while there are waiters. Longer, and changes are noticed later; shorter, and the look
 /// takes more of the store's time.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Notices changes, also those of other processes, while somebody waits for them. Waiting takes no thread.
+/// Waits for changes, also those of other processes. All waiters share one thread.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
@@ -101,7 +101,7 @@ impl Watch {
             let thread = thread::Builder::new().name("robot-watch".to_owned());
             match thread.spawn(move || run(&shared)) {
                 Ok(_) => waiters.has_thread = true,
-                // Nobody waits then.
+                // Each waiter gets an error.
                 Err(_) => waiters.list.clear(),
             }
         }
@@ -142,7 +142,7 @@ impl Shared {
     }
 }
 
-/// Looks at the catalogue while somebody waits, until the watch is dropped.
+/// Looks at the catalogue while there are waiters, until the watch is dropped.
 fn run(shared: &Weak<Shared>) {
     while let Some(shared) = shared.upgrade() {
         let waiters = shared.lock();

@@ -28,7 +28,7 @@ use crate::{
         conditions::ValueGroup,
         fragment::Fragment,
         history,
-        refresher::{REFRESH_INTERVAL, Refresher},
+        refresher::{self, REFRESH_INTERVAL},
         restore::restore,
         search_text::{TextSearch, is_folded},
         statements::{
@@ -36,6 +36,7 @@ use crate::{
         },
     },
     model::{Definition, Field, Revision, Robot, RobotId},
+    repeater::Repeater,
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
@@ -57,7 +58,7 @@ pub(super) struct ServerStore<B: Backend> {
     pool: Arc<Pool<B>>,
     /// The average number of bytes of the robots of the last page.
     robot_size: AtomicUsize,
-    refresher: Option<Refresher>,
+    refresher: Option<Repeater>,
     runtime: Runtime,
 }
 
@@ -79,7 +80,7 @@ impl<B: Backend> ServerStore<B> {
         let refresher = {
             let (pool, handle) = (Arc::clone(&pool), handle.clone());
             let pause = Cell::new(Instant::now());
-            Refresher::start(move || handle.block_on(refresh(&pool, &pause)))
+            refresher::start(move || handle.block_on(refresh(&pool, &pause)))
         };
         let refresher = refresher.map_err(unusable)?;
         Ok(Self {

@@ -19,13 +19,13 @@ use crate::{
     },
     database::{
         define::KnownDefinition,
-        history, migrations,
-        refresher::Refresher,
+        history, migrations, refresher,
         statements::{find, foreign_columns, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
     model::{Definition, Field, Revision, Robot, RobotId},
+    repeater::Repeater,
 };
 
 /// URLs of SQLite files.
@@ -45,7 +45,7 @@ pub(super) struct SqliteCatalogue {
     /// `None` if the process may not write the file.
     writer: Option<Arc<Writer>>,
     /// Ends when it is dropped.
-    refresher: Option<Refresher>,
+    refresher: Option<Repeater>,
     /// The database file.
     file: DatabaseFile,
 }
@@ -145,7 +145,7 @@ impl SqliteCatalogue {
     fn refreshing(mut self) -> Result<Self, OpenError> {
         let (reads, definition) = (Arc::clone(&self.reads), Arc::clone(&self.definition));
         let writer = self.writer.clone();
-        let refresher = Refresher::start(move || {
+        let refresher = refresher::start(move || {
             let work = reads.pool.read(|connection| {
                 now(definition.refresh(connection))?;
                 has_work(connection)
