@@ -7,8 +7,8 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use robot_core::{
-    Definition, Field,
-    transfer::{Columns, DateOrder, Header, Plan, ReadOptions},
+    DateOrder, Definition, Field,
+    transfer::{Columns, Header, Plan, ReadOptions},
 };
 use serde_json::json;
 

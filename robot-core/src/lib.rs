@@ -129,8 +129,8 @@ pub use files::{Existing, StoreFiles};
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Audit, Definition, DefinitionDraft, DefinitionError, Draft, Field, Format, Kind, Message,
-    NAME_LENGTH_LIMIT, NamedFormat, OwnValues, ParseIdError, ParseRevisionError,
+    Audit, DateOrder, Definition, DefinitionDraft, DefinitionError, Draft, Field, Format, Kind,
+    Message, NAME_LENGTH_LIMIT, NamedFormat, OwnValues, ParseIdError, ParseRevisionError,
     ParseTimestampError, Pattern, Rejection, Revision, Robot, RobotId, Rule, Timestamp,
     ValidChanges, ValidDraft, Value, Violation, Violations, fold,
 };

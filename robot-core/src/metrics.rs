@@ -232,6 +232,8 @@ pub fn describe() {
     }
     gauge!(STORE_CONNECTIONS.name).set(0);
     gauge!(IMPORTS.name).set(0);
+    gauge!(WAITING_CLIENTS.name).set(0);
+    gauge!(OLDEST_VERSION.name).set(0);
     counter!(IMPORT_READ.name).increment(0);
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The order of day and month in dates that consist of numbers.
 ///
 /// ```
-/// use robot_core::transfer::DateOrder;
+/// use robot_core::DateOrder;
 ///
 /// assert_eq!(DateOrder::of_name("dmy"), Some(DateOrder::DayFirst));
 /// ```

@@ -27,7 +27,6 @@ mod view;
 mod violation;
 
 pub use audit::{Audit, ParseTimestampError, Timestamp};
-#[cfg(feature = "transfer")]
 pub use date::DateOrder;
 pub use definition::Definition;
 pub(crate) use document::{CHOICE_LIMIT, TITLE_LIMIT, is_reserved};

@@ -68,7 +68,6 @@ mod survey;
 mod workbook;
 mod writer;
 
-pub use crate::model::DateOrder;
 pub use atomic_import::import_atomically;
 pub use columns::Columns;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};

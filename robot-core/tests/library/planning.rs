@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
-    Catalogue, CatalogueExt, Definition, Field, MemoryCatalogue, Pages,
+    Catalogue, CatalogueExt, DateOrder, Definition, Field, MemoryCatalogue, Pages,
     transfer::{
-        ColumnReason, Columns, DateOrder, FileFormat, ImportCounts, ImportOptions, OnConflict,
-        Outcome, Plan, PlanOptions, Records, RobotWriter, import,
+        ColumnReason, Columns, FileFormat, ImportCounts, ImportOptions, OnConflict, Outcome, Plan,
+        PlanOptions, Records, RobotWriter, import,
     },
 };
 

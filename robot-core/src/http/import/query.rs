@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     http::{failure::Failure, parameters::Arguments, route::Call},
-    model::{Field, draft_json::Members, unknown},
-    transfer::{Columns, DateOrder, Header, ImportOptions, OnConflict, PlanOptions, ReadOptions},
+    model::{DateOrder, Field, draft_json::Members, unknown},
+    transfer::{Columns, Header, ImportOptions, OnConflict, PlanOptions, ReadOptions},
 };
 
 /// The query of an import.
