@@ -137,8 +137,9 @@ impl PrintedFields {
         };
         let fields = definition.list(text).map_err(|error| {
             let mut names = text.split(',');
-            let unknown = names.find(|name| definition.field(name).is_none());
-            let known = definition.all().iter().map(robot_core::Field::name);
+            let unknown =
+                names.find(|name| definition.readable().all(|field| field.name() != *name));
+            let known = definition.readable().map(Field::name);
             let hint = unknown.map_or_else(String::new, |name| did_you_mean(name, known));
             invalid("fields", text, format_args!("{error}{hint}"))
         })?;
@@ -150,9 +151,10 @@ impl PrintedFields {
 /// The help of `--fields`.
 pub(crate) fn fields_help() -> String {
     format!(
-        "Fields to print, in this order: {}, others of 'robot-cli fields', or '*' [default: all but the \
-         revision]",
-        Field::names(Field::ALL)
+        "Fields to print, in this order: {}, {}, others of 'robot-cli fields', or '*' [default: all \
+         but the revision, the times and the author of the last change]",
+        Field::names(Field::ALL),
+        Field::names(Field::AUDIT)
     )
 }
 

@@ -203,11 +203,12 @@ pub(crate) struct OrderArgs {
 const PAGE_SIZE: usize = 1000;
 
 impl OrderArgs {
-    /// The robots of a filter, up to the number, and in the order or, without one, the given one.
+    /// The robots of a filter with these fields, up to the number, and in the order or, without one, the given one.
     pub(crate) fn pages(
         &self,
         catalogue: Arc<dyn Catalogue>,
         filter: Filter,
+        fields: &[Field],
         otherwise: &str,
     ) -> Result<impl Iterator<Item = robot_core::Result<Vec<Robot>>> + use<>, CliError> {
         let definition = catalogue.definition();
@@ -221,6 +222,7 @@ impl OrderArgs {
         let limit = self.limit.unwrap_or(usize::MAX);
         let size = limit.clamp(1, PAGE_SIZE);
         let pages = Pages::new(catalogue, filter).sorted(sort).page_size(size);
+        let pages = pages.with_fields(fields.to_vec().into());
         let pages = pages.take(limit.div_ceil(size)).enumerate();
         Ok(pages.map(move |(index, page)| {
             let mut robots = page?;
@@ -264,7 +266,10 @@ impl SelectionArgs {
             return context.print(&format!("{count}\n"), CliError::output);
         }
         let hint = Some(hint).filter(|_| self.order.limit != Some(0));
-        let pages = self.order.pages(catalogue, filter, Field::NAME.name())?;
+        let fields = &columns.fields;
+        let pages = self
+            .order
+            .pages(catalogue, filter, fields, Field::NAME.name())?;
         context.print_pages(pages, &columns, hint)
     }
 }

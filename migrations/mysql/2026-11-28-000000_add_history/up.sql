@@ -65,17 +65,22 @@ UPDATE robots_catalogue SET revision = GREATEST(revision, (SELECT COALESCE(MAX(r
 UPDATE robots_catalogue SET complete_from = revision WHERE complete_from = 0;
 
 -- In a transaction of the program, the next revision is a variable, and the last one is stored at the end: updating a row
--- for each change takes longer. The statement of the program inserts NULL as the revision if the definition is another one, and fails.
+-- for each change takes longer. A statement that inserts several robots alone takes all its revisions at its first robot, of
+-- which "added" is 1 less their number; it is 1 for the others. The statement of the program inserts NULL as the revision if the definition is another one, and fails.
 CREATE TRIGGER robots_insert BEFORE INSERT ON robots FOR EACH ROW
 IF NEW.revision IS NOT NULL AND @robots_raises_id IS NULL THEN
-    IF @robots_next IS NULL THEN
-        UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
-    ELSE
+    IF @robots_next IS NOT NULL THEN
         SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+    ELSEIF NEW.added = 1 THEN
+        SET @robots_revision = @robots_revision + 1;
+    ELSE
+        UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) - NEW.added WHERE id = 1;
     END IF;
     SET NEW.revision = @robots_revision, NEW.added = @robots_revision;
-    SET @robots_time = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
-    SET NEW.created_at = COALESCE(NEW.created_at, @robots_time), NEW.updated_at = COALESCE(NEW.updated_at, @robots_time);
+    IF NEW.created_at IS NULL THEN
+        SET NEW.created_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
+    END IF;
+    SET NEW.updated_at = COALESCE(NEW.updated_at, NEW.created_at);
 END IF;
 
 -- A program that does not know the revision leaves it as it is, and knows neither the search text nor who changes the

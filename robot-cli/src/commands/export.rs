@@ -72,11 +72,15 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Cl
     let fields = args.fields.as_deref().unwrap_or(ALL_FIELDS);
     let columns = PrintedFields::parse(Some(fields), &definition)?;
     let filter = args.filter.filter(&*catalogue)?;
+    let order = Field::ID.name();
+    let pages = args
+        .order
+        .pages(catalogue, filter, &columns.fields, order)?;
     let mut writer = RobotWriter::new(format, columns.fields);
     writer.is_for_spreadsheets = args.spreadsheet;
     let is_shown = target == PathArgument::Standard && io::stdout().is_terminal();
     let export = Export {
-        pages: Box::new(args.order.pages(catalogue, filter, Field::ID.name())?),
+        pages: Box::new(pages),
         writer,
         progress: (!is_shown).then(|| Progress::new(None, "exporting")),
     };

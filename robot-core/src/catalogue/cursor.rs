@@ -109,7 +109,9 @@ impl Sort {
     /// use robot_core::{Definition, Sort};
     ///
     /// let names = Sort::names(Definition::built_in());
-    /// assert_eq!(names, "name, -name, year, -year, id or -id");
+    /// assert_eq!(names,
+    ///     "name, -name, year, -year, id, -id, created_at, -created_at, updated_at or -updated_at",
+    /// );
     /// ```
     #[must_use]
     pub fn names(definition: &Definition) -> String {

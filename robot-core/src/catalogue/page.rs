@@ -118,6 +118,12 @@ impl<'a> PageRequest<'a> {
         !self.fields.is_empty() && fields.all(is_of_name)
     }
 
+    /// Whether the robots have their times and the author of their last change.
+    pub(crate) fn has_audit(&self) -> bool {
+        let mut fields = self.fields.iter().chain([&self.cursor.sort().field]);
+        self.fields.is_empty() || fields.any(Field::is_audit)
+    }
+
     pub(crate) fn room(&self) -> Room {
         Room {
             robots: self.limit,
@@ -129,7 +135,7 @@ impl<'a> PageRequest<'a> {
     pub fn page_of<'r>(&self, robots: impl Iterator<Item = &'r Robot>) -> Page<Robot> {
         let matcher = self.filter.matcher();
         let robots = self.sorted(robots.filter(|robot| matcher.matches(robot)));
-        self.room().first(robots.into_iter(), Robot::without_audit)
+        self.room().first(robots.into_iter(), Robot::clone)
     }
 
     /// Those of these robots that come after the place of the page, sorted.

@@ -16,6 +16,9 @@ pub(super) fn expression<C: Dialect>(field: &Field) -> Cow<'static, str> {
         Member::Type => "robots.type".into(),
         Member::Year => "robots.year".into(),
         Member::Revision => "robots.revision".into(),
+        Member::CreatedAt => "robots.created_at".into(),
+        Member::UpdatedAt => "robots.updated_at".into(),
+        Member::UpdatedBy => "robots.updated_by".into(),
         Member::Own => C::own_value(field).into(),
     }
 }
@@ -71,6 +74,7 @@ fn with_value<C: Dialect>(condition: Fragment<'static>, value: &Value<'_>) -> Fr
         Value::Text(text) => condition.text(text.clone().into_owned()),
         Value::Integer(integer) => condition.number(*integer),
         Value::Id(id) => condition.number(id.get()),
+        Value::Timestamp(time) => condition.number(time.milliseconds()),
         Value::Boolean(boolean) => condition.sql(C::BOOLEANS[usize::from(*boolean)]),
         // Every server reads it as the number that it is.
         Value::Number(number) => condition.sql(format!("{number:e}")).uncached(),

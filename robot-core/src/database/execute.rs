@@ -26,10 +26,11 @@ pub(super) trait Execute: Send + Sized {
         room: &mut Room,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
-    /// The versions of robots that a query returns.
+    /// The versions of robots that a query returns, as far as there is room.
     fn versions(
         &mut self,
         query: Fragment<'_>,
+        room: &mut Room,
     ) -> impl Future<Output = QueryResult<Vec<VersionRow>>> + Send;
 
     /// The numbers and texts of a query, such as one for [`NAMED`](super::schema::NAMED), converted, as far as there
@@ -100,13 +101,18 @@ macro_rules! impl_execute {
                     load!(self, query, Row, room, Row::size, robot, $($await)*)
                 }
 
-                async fn versions(&mut self, query: Fragment<'_>) -> QueryResult<Vec<VersionRow>> {
+                async fn versions(
+                    &mut self,
+                    query: Fragment<'_>,
+                    room: &mut Room,
+                ) -> QueryResult<Vec<VersionRow>> {
                     type Columns = (
                         BigInt, Text, Nullable<Text>, Nullable<BigInt>, BigInt, Nullable<Text>,
                         BigInt, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>,
                         BigInt, BigInt, BigInt, Nullable<Text>,
                     );
-                    Rows::<Columns>::of(query).load(self)$($await)*
+                    let query = Rows::<Columns>::of(query);
+                    load!(self, query, VersionRow, room, VersionRow::size, QueryResult::Ok, $($await)*)
                 }
 
                 async fn pairs<T: Send>(

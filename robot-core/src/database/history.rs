@@ -41,12 +41,13 @@ pub(super) async fn changes<C: Dialect>(
     let limited = |condition: Fragment<'static>, order: &'static str| {
         condition.sql(order).limit(limit.saturating_add(1))
     };
+    let room = &mut Room::of_robots(usize::MAX);
     let changed = Fragment::new(format!(
         "SELECT {ROBOT} FROM robots WHERE robots.revision > "
     ));
     let changed = changed.number(after.revision());
     let changed = limited(changed, " ORDER BY robots.revision");
-    let changed = connection.versions(changed).await?;
+    let changed = connection.versions(changed, room).await?;
     // Robots that came back are not deleted now, and a robot may be deleted again.
     let deleted = Fragment::new(format!(
         "SELECT {VERSION} FROM robots_versions AS robots WHERE robots.is_deleted = 1 AND robots.replaced > "
@@ -57,7 +58,7 @@ pub(super) async fn changes<C: Dialect>(
               WHERE later.id = robots.id AND later.replaced > robots.replaced)",
     );
     let deleted = limited(deleted, " ORDER BY robots.replaced");
-    let deleted = connection.versions(deleted).await?;
+    let deleted = connection.versions(deleted, room).await?;
     let mut events = Vec::with_capacity(changed.len() + deleted.len());
     for version in changed {
         events.push(version.event()?);
@@ -93,14 +94,15 @@ pub(super) async fn history<C: Dialect>(
         let query = query.number(id.get()).sql(" AND robots.revision < ");
         query.number(before)
     };
-    let mut versions = connection.versions(of_robot(ROBOT, "robots")).await?;
+    let room = &mut Room::of_robots(usize::MAX);
+    let mut versions = connection.versions(of_robot(ROBOT, "robots"), room).await?;
     for version in &mut versions {
         version.is_deleted = 0;
     }
     let replaced = of_robot(VERSION, "robots_versions AS robots");
     let replaced = replaced.sql(" ORDER BY robots.replaced DESC");
     let replaced = replaced.limit(limit.saturating_add(1));
-    versions.extend(connection.versions(replaced).await?);
+    versions.extend(connection.versions(replaced, room).await?);
     let mut events = Vec::with_capacity(versions.len());
     for version in versions {
         events.extend(version.deletion());

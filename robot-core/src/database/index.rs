@@ -20,7 +20,7 @@ impl<'a> Index<'a> {
             (false, is_unique) => {
                 let kind = if is_unique { UNIQUE } else { INDEX };
                 let values = match field.kind() {
-                    Kind::Id | Kind::Integer { .. } => "integer",
+                    Kind::Id | Kind::Integer { .. } | Kind::Timestamp => "integer",
                     Kind::Number { .. } => "number",
                     Kind::Boolean => "boolean",
                     Kind::Text { .. } | Kind::Choice(_) => "text",

@@ -12,6 +12,7 @@ use super::{
     fragment::Fragment,
     history::history,
     schema::{COLUMNS, NAMED, ROBOT, assign, count, named},
+    version::{self, VersionRow},
 };
 use crate::{
     catalogue::{Authored, Change, Count, Error, Filter, PageRequest, Receipt, Result, Room},
@@ -87,7 +88,12 @@ pub(super) async fn page<C: Dialect>(
 ) -> QueryResult<Vec<Robot>> {
     // Without a condition, names are read from their index alone.
     let has_names_only = request.has_names_only();
-    let columns = if has_names_only { NAMED } else { ROBOT };
+    let has_audit = request.has_audit();
+    let columns = match (has_names_only, has_audit) {
+        (true, _) => NAMED,
+        (false, true) => version::ROBOT,
+        (false, false) => ROBOT,
+    };
     let mut found = Vec::new();
     for part in ValueGroup::after(definition, request.cursor, request.filter) {
         if room.is_full() {
@@ -101,6 +107,10 @@ pub(super) async fn page<C: Dialect>(
         };
         let mut robots = if has_names_only {
             connection.pairs(query.limited(), room, named).await?
+        } else if has_audit {
+            let versions = connection.versions(query.limited(), room).await?;
+            let robots = versions.into_iter().map(VersionRow::robot);
+            robots.collect::<QueryResult<_>>()?
         } else {
             connection.robots(query.limited(), room).await?
         };

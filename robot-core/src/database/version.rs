@@ -6,7 +6,7 @@ use diesel::{QueryResult, prelude::Queryable};
 use super::schema::{Row, robot};
 use crate::{
     catalogue::{Action, Event},
-    model::{Audit, Revision, RobotId, Timestamp},
+    model::{Audit, Revision, Robot, RobotId, Timestamp},
 };
 
 /// The columns of a [`VersionRow`] of a version that was replaced.
@@ -43,24 +43,36 @@ fn revision(number: i64) -> Revision {
 }
 
 impl VersionRow {
-    /// The change that has made the version.
-    pub(super) fn event(self) -> QueryResult<Event> {
-        let (is_first, revision) = (self.added == self.revision, revision(self.revision));
-        let by = self.updated_by.map(CompactString::from);
+    /// The number of bytes of the texts.
+    pub(super) fn size(&self) -> usize {
+        let texts = [&self.robot_type, &self.own];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        self.name.len() + texts
+    }
+
+    /// The robot, with its times.
+    pub(super) fn robot(self) -> QueryResult<Robot> {
         let audit = Audit {
             created_at: self.created_at.and_then(Timestamp::from_milliseconds),
             updated_at: self.updated_at.and_then(Timestamp::from_milliseconds),
-            updated_by: by.clone(),
+            updated_by: self.updated_by.map(CompactString::from),
         };
-        let row = Row {
+        let robot = robot(Row {
             id: self.id,
             name: self.name,
             robot_type: self.robot_type,
             year: self.year,
             revision: self.revision,
             own: self.own,
-        };
-        let (robot, at) = (robot(row)?, audit.updated_at);
+        })?;
+        Ok(robot.with_audit(audit))
+    }
+
+    /// The change that has made the version.
+    pub(super) fn event(self) -> QueryResult<Event> {
+        let (is_first, revision) = (self.added == self.revision, revision(self.revision));
+        let robot = self.robot()?;
+        let audit = robot.audit().cloned().unwrap_or_default();
         Ok(Event {
             revision,
             action: if is_first {
@@ -68,10 +80,10 @@ impl VersionRow {
             } else {
                 Action::Changed
             },
-            at,
-            by,
+            at: audit.updated_at,
+            by: audit.updated_by,
             id: robot.id(),
-            robot: Some(robot.with_audit(audit)),
+            robot: Some(robot),
         })
     }
 

@@ -38,13 +38,14 @@ pub(super) fn start(call: &Call<'_>) -> Started {
         };
         fields.to_vec()
     });
-    let mut writer = RobotWriter::new(format, fields);
+    let mut writer = RobotWriter::new(format, fields.clone());
     writer.is_for_spreadsheets = is_for_spreadsheets;
     let filter = filter(arguments, definition)?;
     // A robot may move in any other order while the file is written.
     let sort = arguments.parse("sort", |text| Sort::parse(text, definition))?;
     let sort = sort.unwrap_or(Sort::BY_ID);
     let pages = Pages::new(Arc::clone(&call.service.catalogue), filter.clone()).sorted(sort);
+    let pages = pages.with_fields(fields.into());
     let catalogue = Arc::clone(&call.service.catalogue);
     let request_id = call.context.request_id.clone();
     let position = changes::position(call);

@@ -163,7 +163,9 @@ fn append_view(bytes: &mut Vec<u8>, robot: &Robot, labels: &[(Field, String)]) {
         match value {
             Value::Id(id) => append_quoted(bytes, digits.format(id.get())),
             Value::Integer(number) => bytes.extend_from_slice(digits.format(number).as_bytes()),
-            value @ (Value::Number(_) | Value::Boolean(_)) => append(bytes, &value),
+            value @ (Value::Number(_) | Value::Boolean(_) | Value::Timestamp(_)) => {
+                append(bytes, &value);
+            }
             Value::Text(text) if has_escapes(&text) => append(bytes, &text),
             Value::Text(text) => append_quoted(bytes, &text),
         }

@@ -22,7 +22,7 @@ use super::{
     route::Call,
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Filter, Pages, Pending},
     model::{Definition, Field, Rejection, Robot, RobotId, ValidChanges, Value, View, draft_json},
 };
 
@@ -134,7 +134,17 @@ pub(super) fn get(call: &Call<'_>) -> Started {
         Ok(id) => id,
         Err(failure) => return Ok(Pending::ready(not_found(failure, behaviour))),
     };
-    let robot = call.service.catalogue.start_get(id);
+    let catalogue = &call.service.catalogue;
+    let robot = if fields.iter().any(Field::is_audit) {
+        let (catalogue, fields) = (Arc::clone(catalogue), fields.clone());
+        Pending::blocking(move || {
+            let filter = Filter::all().with(Field::ID, Value::Id(id));
+            let mut pages = Pages::new(catalogue, filter).with_fields(fields);
+            Ok(pages.next().transpose()?.and_then(|mut page| page.pop()))
+        })
+    } else {
+        catalogue.start_get(id)
+    };
     Ok(robot.map(move |robot| match robot? {
         Some(robot) => conditions.reply(robot.revision(), || {
             let view = View {

@@ -190,7 +190,7 @@ impl Robots {
         let read: fn(&Robot) -> Robot = if request.has_names_only() {
             |robot| Robot::named(robot.id(), robot.name())
         } else {
-            Robot::without_audit
+            Robot::clone
         };
         let robots = robots.filter(|robot| matcher.matches(robot));
         request.room().first(robots, read)
@@ -283,17 +283,13 @@ impl Catalogue for MemoryCatalogue {
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        let robot = self
-            .read()
-            .by_id
-            .get(&id)
-            .map(|robot| robot.without_audit());
+        let robot = self.read().by_id.get(&id).map(|robot| Robot::clone(robot));
         Pending::ready(Ok(robot))
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         let robots = self.read();
-        let robot = robots.named(name).next().map(|robot| robot.without_audit());
+        let robot = robots.named(name).next().map(|robot| Robot::clone(robot));
         Ok(robot)
     }
 

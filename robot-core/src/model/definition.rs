@@ -219,6 +219,12 @@ impl Definition {
         self.all.iter().find(|field| field.name() == name)
     }
 
+    /// All fields that a reader may name: also the times and the author of the last change.
+    pub fn readable(&self) -> impl Iterator<Item = &Field> {
+        let is_free = |field: &&Field| self.field(field.name()).is_none();
+        self.all.iter().chain(Field::AUDIT.iter().filter(is_free))
+    }
+
     /// Whether every robot has a value of a field. Those that were stored by an earlier definition may have none.
     pub(crate) fn all_have(&self, field: &Field) -> bool {
         let is_first = self.revision == Revision::FIRST;
@@ -252,7 +258,11 @@ impl Definition {
         };
         let settable = self.settable().iter().filter(is_sortable);
         let (built_in, own): (Vec<_>, Vec<_>) = settable.partition(|field| !field.is_own());
-        built_in.into_iter().chain(self.all.first()).chain(own)
+        let built_in = built_in.into_iter().chain(self.all.first());
+        let times = self
+            .readable()
+            .filter(|field| *field.kind() == Kind::Timestamp);
+        built_in.chain(own).chain(times)
     }
 
     /// The fields by whose values robots are counted: choices, true and false, and times, by their years.
@@ -269,7 +279,7 @@ impl Definition {
         listed(&required.map(Field::name).collect::<Vec<_>>(), "and")
     }
 
-    /// Parses field names separated by commas; `*` stands for all.
+    /// Parses field names separated by commas; `*` stands for [`all`](Self::all).
     ///
     /// # Errors
     /// A name is not that of a field, or is repeated: a message for people.
@@ -289,8 +299,10 @@ impl Definition {
         }
         let mut fields = Vec::new();
         for name in text.split(',') {
-            let field = self.field(name).ok_or_else(|| {
-                let (name, known) = (excerpt(name), Field::names(&self.all));
+            let field = self.readable().find(|field| field.name() == name);
+            let field = field.ok_or_else(|| {
+                let known: Vec<_> = self.readable().map(Field::name).collect();
+                let (name, known) = (excerpt(name), known.join(","));
                 format!("fields has '{name}', which is not a field; the fields are {known}")
             })?;
             if fields.contains(field) {

@@ -112,7 +112,11 @@ impl Draft {
             Member::Type => self.robot_type = None,
             Member::Year => self.year = None,
             Member::Own => self.own.remove(field.name()),
-            Member::Id | Member::Revision => {}
+            Member::Id
+            | Member::Revision
+            | Member::CreatedAt
+            | Member::UpdatedAt
+            | Member::UpdatedBy => {}
         }
     }
 
@@ -131,7 +135,11 @@ impl Draft {
             Member::Type => self.robot_type.as_deref().map(Value::from),
             Member::Year => self.year.map(Value::from),
             Member::Own => self.own.get(field.name()),
-            Member::Id | Member::Revision => None,
+            Member::Id
+            | Member::Revision
+            | Member::CreatedAt
+            | Member::UpdatedAt
+            | Member::UpdatedBy => None,
         }
     }
 

@@ -161,7 +161,7 @@ impl Members<'_> {
             messages.push(Message::about("id", message));
         }
         if is_strict {
-            let names: Vec<_> = definition.all().iter().map(Field::name).collect();
+            let names: Vec<_> = definition.readable().map(Field::name).collect();
             let members = self.0.iter().map(|(name, _)| &**name);
             let unknown = members.filter(|name| !names.contains(name));
             let settable: Vec<_> = definition.settable().iter().map(Field::name).collect();
@@ -181,7 +181,7 @@ pub(crate) fn parse_json(field: &Field, json: &str) -> Result<Value<'static>, St
         Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean => {
             field.parse_value(json).map(Value::into_owned)
         }
-        Kind::Id | Kind::Text { .. } | Kind::Choice(_) => {
+        Kind::Id | Kind::Text { .. } | Kind::Choice(_) | Kind::Timestamp => {
             let text: Result<String, _> = serde_json::from_str(json);
             match text {
                 Ok(text) => Ok(Value::Text(text.into())),

@@ -60,6 +60,28 @@ static REVISION: Properties = Properties::new(
     "The number of the last change of the robot, among all changes of the catalogue.",
 );
 
+static CREATED_AT: Properties = Properties::new(
+    Member::CreatedAt,
+    Kind::Timestamp,
+    ["created_at", "Created", "2026-05-31T12:00:00.000Z"],
+    "When the robot was added.",
+);
+static UPDATED_AT: Properties = Properties::new(
+    Member::UpdatedAt,
+    Kind::Timestamp,
+    ["updated_at", "Updated", "2026-05-31T12:00:00.000Z"],
+    "When the robot was last changed.",
+);
+static UPDATED_BY: Properties = Properties::new(
+    Member::UpdatedBy,
+    Kind::Text {
+        max_length: NAME_LENGTH_LIMIT,
+        format: Format::Any,
+    },
+    ["updated_by", "Updated by", "anna"],
+    "Who has changed the robot last: the name of a token, or of a user.",
+);
+
 impl Field {
     /// The id.
     pub const ID: Self = Self(Owner::BuiltIn(&ID));
@@ -71,8 +93,17 @@ impl Field {
     pub const YEAR: Self = Self(Owner::BuiltIn(&YEAR));
     /// The revision.
     pub const REVISION: Self = Self(Owner::BuiltIn(&REVISION));
+    /// When the robot was added.
+    pub const CREATED_AT: Self = Self(Owner::BuiltIn(&CREATED_AT));
+    /// When the robot was last changed.
+    pub const UPDATED_AT: Self = Self(Owner::BuiltIn(&UPDATED_AT));
+    /// Who has changed the robot last.
+    pub const UPDATED_BY: Self = Self(Owner::BuiltIn(&UPDATED_BY));
 
-    /// All fields of the built-in definition.
+    /// The fields of an [`Audit`](crate::Audit), which a robot has only where they are named. A field of the owner's with
+    /// such a name takes its place.
+    pub const AUDIT: &[Self] = &[Self::CREATED_AT, Self::UPDATED_AT, Self::UPDATED_BY];
+    /// All fields of the built-in definition, except those of [`AUDIT`](Self::AUDIT).
     pub const ALL: &[Self] = &[Self::ID, Self::NAME, Self::TYPE, Self::YEAR, Self::REVISION];
     /// The fields of a robot in JSON, in files and in tables, unless others are chosen: the id, and
     /// what clients can set. Those of the built-in definition.
@@ -139,7 +170,10 @@ impl Properties {
             is_indexed: matches!(member, Member::Year),
             member,
             kind,
-            is_required: true,
+            is_required: !matches!(
+                member,
+                Member::CreatedAt | Member::UpdatedAt | Member::UpdatedBy
+            ),
             is_searched: false,
         }
     }
@@ -154,6 +188,9 @@ pub(crate) enum Member {
     Type,
     Name,
     Year,
+    CreatedAt,
+    UpdatedAt,
+    UpdatedBy,
     /// Beside the values of other fields of the owner.
     Own,
 }
@@ -245,6 +282,12 @@ impl Field {
         kind.json_type() != old.json_type()
             || is_choice(self) != is_choice(before)
             || kind.is_time() && kind.time() != old.time()
+    }
+
+    /// Whether it is one of [`AUDIT`](Self::AUDIT).
+    pub(crate) fn is_audit(&self) -> bool {
+        use Member::{CreatedAt, UpdatedAt, UpdatedBy};
+        matches!(self.member(), CreatedAt | UpdatedAt | UpdatedBy)
     }
 
     pub(super) fn description(&self) -> &str {

@@ -41,6 +41,8 @@ pub enum Kind {
     },
     /// `true` or `false`.
     Boolean,
+    /// A moment. The service sets such values.
+    Timestamp,
 }
 
 /// The maximum length of texts that are sorted by, or that an index has, in characters. Databases limit both.
@@ -79,14 +81,18 @@ impl Kind {
     /// Whether values have an order that people ask for: from one to another.
     #[must_use]
     pub const fn is_ordered(&self) -> bool {
-        self.is_time() || matches!(self, Self::Integer { .. } | Self::Number { .. })
+        self.is_time()
+            || matches!(
+                self,
+                Self::Integer { .. } | Self::Number { .. } | Self::Timestamp
+            )
     }
 
     /// The type of values in JSON.
     #[must_use]
     pub const fn json_type(&self) -> &'static str {
         match self {
-            Self::Id | Self::Text { .. } | Self::Choice(_) => "string",
+            Self::Id | Self::Text { .. } | Self::Choice(_) | Self::Timestamp => "string",
             Self::Integer { .. } => "integer",
             Self::Number { .. } => "number",
             Self::Boolean => "boolean",
@@ -113,6 +119,7 @@ impl Kind {
             }
             Self::Number { .. } => "a number".to_owned(),
             Self::Boolean => "true or false".to_owned(),
+            Self::Timestamp => "a date, or a time such as 2026-05-31T12:00:00Z".to_owned(),
         }
     }
 
@@ -143,7 +150,7 @@ impl Kind {
                 (false, true) => format!("a number, {maximum} or less"),
                 (false, false) => self.requirement(),
             },
-            Self::Id | Self::Integer { .. } | Self::Boolean => self.requirement(),
+            Self::Id | Self::Integer { .. } | Self::Boolean | Self::Timestamp => self.requirement(),
         }
     }
 
@@ -160,6 +167,7 @@ impl Kind {
                 number.and_then(Value::number)
             }
             Self::Boolean => text.parse().ok().map(Value::Boolean),
+            Self::Timestamp => text.parse().ok().map(Value::Timestamp),
         }
     }
 
@@ -171,6 +179,7 @@ impl Kind {
             Value::Integer(_) => matches!(self, Self::Integer { .. } | Self::Number { .. }),
             Value::Number(number) => number.is_finite() && matches!(self, Self::Number { .. }),
             Value::Boolean(_) => matches!(self, Self::Boolean),
+            Value::Timestamp(_) => matches!(self, Self::Timestamp),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::{
 
 /// A stored robot. It satisfied every rule when it was stored; a later definition may have others.
 ///
-/// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, or by a store from what it has kept.
+/// Robots are equal if their ids, revisions and values are. It is made from a [`ValidDraft`](crate::ValidDraft) and an id, or by a store from what it has kept.
 /// In JSON it is an object with all fields.
 ///
 /// ```
@@ -30,7 +30,7 @@ use super::{
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Robot {
     id: RobotId,
     revision: Revision,
@@ -88,8 +88,7 @@ impl Robot {
         }
     }
 
-    /// When it was added and last changed, and by whom: of a robot that was read with these fields, or as a part of the
-    /// history.
+    /// When it was added and last changed, and by whom: of a robot in a page with such fields, or in an event.
     #[must_use]
     pub fn audit(&self) -> Option<&Audit> {
         self.audit.as_deref()
@@ -100,16 +99,6 @@ impl Robot {
     pub fn with_audit(self, audit: Audit) -> Self {
         let audit = Some(Box::new(audit));
         Self { audit, ..self }
-    }
-
-    /// The robot as it is read without its times.
-    pub(crate) fn without_audit(&self) -> Self {
-        Self {
-            id: self.id,
-            revision: self.revision,
-            values: self.values.clone(),
-            audit: None,
-        }
     }
 
     /// The robot with another revision.
@@ -154,6 +143,9 @@ impl Robot {
             Member::Id => Some(Value::Id(self.id)),
             Member::Revision => Some(Value::Integer(self.revision.get())),
             Member::Name | Member::Type | Member::Year | Member::Own => self.values.value(field),
+            Member::CreatedAt => self.audit()?.created_at.map(Value::Timestamp),
+            Member::UpdatedAt => self.audit()?.updated_at.map(Value::Timestamp),
+            Member::UpdatedBy => self.audit()?.updated_by.as_deref().map(Value::from),
         }
     }
 
@@ -176,6 +168,14 @@ impl Robot {
         }
     }
 }
+
+impl PartialEq for Robot {
+    fn eq(&self, other: &Self) -> bool {
+        (self.id, self.revision, &self.values) == (other.id, other.revision, &other.values)
+    }
+}
+
+impl Eq for Robot {}
 
 impl From<Robot> for Draft {
     /// The draft with the values of this robot: a start for changing some of them.

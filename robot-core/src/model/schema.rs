@@ -12,6 +12,7 @@ impl Field {
         let mut schema = match self.kind() {
             Kind::Id => json!({ "type": "string", "pattern": "^[1-9][0-9]*$" }),
             Kind::Text { .. } => json!({ "type": "string", "minLength": 1 }),
+            Kind::Timestamp => json!({ "type": "string", "format": "date-time" }),
             Kind::Integer { .. } => json!({ "type": "integer", "format": "int64" }),
             _ => json!({ "type": self.kind().json_type() }),
         };

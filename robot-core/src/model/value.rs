@@ -5,7 +5,7 @@ use std::{borrow::Cow, cmp::Ordering, fmt};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::id::RobotId;
+use super::{audit::Timestamp, id::RobotId};
 
 /// The value of a field of a robot.
 ///
@@ -33,6 +33,8 @@ pub enum Value<'a> {
     Number(f64),
     /// A truth value.
     Boolean(bool),
+    /// A moment.
+    Timestamp(Timestamp),
 }
 
 // No number is NaN.
@@ -58,6 +60,7 @@ impl Value<'_> {
             Self::Integer(integer) => Value::Integer(integer),
             Self::Number(number) => Value::Number(number),
             Self::Boolean(boolean) => Value::Boolean(boolean),
+            Self::Timestamp(time) => Value::Timestamp(time),
         }
     }
 
@@ -89,6 +92,7 @@ impl Value<'_> {
             (Self::Id(one), Value::Id(other)) => one.cmp(other),
             (Self::Integer(one), Value::Integer(other)) => one.cmp(other),
             (Self::Boolean(one), Value::Boolean(other)) => one.cmp(other),
+            (Self::Timestamp(one), Value::Timestamp(other)) => one.cmp(other),
             (one, other) => one.as_number().total_cmp(&other.as_number()),
         }
     }
@@ -127,6 +131,7 @@ impl fmt::Display for Value<'_> {
             // As in JSON: `1e+300` has few digits.
             Self::Number(number) => serde_json::json!(number).fmt(formatter),
             Self::Boolean(boolean) => boolean.fmt(formatter),
+            Self::Timestamp(time) => time.fmt(formatter),
         }
     }
 }

@@ -31,7 +31,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{CatalogueExt, Draft, Robot};
+use robot_core::{CatalogueExt, Definition, Draft, Kind, Robot, Sort};
 
 /// How long something may take without progress, on a busy machine.
 const STALL_LIMIT: Duration = Duration::from_secs(60);
@@ -63,6 +63,14 @@ fn wait_for_progress<Seen: Debug + PartialEq>(
 #[track_caller]
 fn wait_for(what: &str, is_met: impl FnMut() -> bool) {
     wait_for_progress(what, is_met, |is_met| *is_met);
+}
+
+/// The orders in which equal catalogues have the same lists: not those by times.
+fn sorts(definition: &Definition) -> Vec<Sort> {
+    let is_time = |sort: &Sort| *sort.field.kind() == Kind::Timestamp;
+    Sort::all(definition)
+        .filter(|sort| !is_time(sort))
+        .collect()
 }
 
 fn draft(name: &str) -> Draft {

@@ -24,7 +24,7 @@ use robot_core::{
 use crate::{
     backend::{Backend, database_tests},
     definitions_beside_writers::Over,
-    wait_for, wait_for_progress,
+    sorts, wait_for, wait_for_progress,
 };
 
 database_tests![reads_beside_writers_are_complete];
@@ -194,7 +194,7 @@ fn assert_complete_beside_writers(shared: &Arc<dyn Catalogue>) {
                 || done.load(Relaxed),
                 |done| *done >= enough,
             );
-            for (place, sort) in Sort::all(&definition).enumerate() {
+            for (place, sort) in sorts(&definition).into_iter().enumerate() {
                 let query = FILTERS[(place + 7 * round) % FILTERS.len()];
                 assert_lists(catalogue, &model, query, &sort);
             }

@@ -78,6 +78,20 @@ fn changes_are_followed_from_a_list(session: &Session<'_>) {
     ];
     assert_eq!(all, expected);
     assert_eq!(page["more"], false);
+    let robots =
+        parsed(&session.get("/v1/robots?fields=id,updated_at,updated_by&sort=-updated_at&year=5"));
+    assert_eq!(
+        robots,
+        json!([{"id": a, "updated_at": page["changes"][2]["at"]}])
+    );
+    let whole = session.get(&format!("/v1/robots/{a}?fields=name,type,year,updated_at"));
+    let put = session.call(
+        "PUT",
+        &format!("/v1/robots/{a}"),
+        &[("Content-Type", "application/json")],
+        whole.text().as_bytes(),
+    );
+    assert_eq!(put.status, 200, "{}", put.text());
     assert_eq!(
         page["changes"][2]["robot"]["revision"],
         page["changes"][2]["revision"]

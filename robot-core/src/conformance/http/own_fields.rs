@@ -257,7 +257,7 @@ fn files_have_own_fields(session: &Session<'_>) {
     let definition: Definition = OWN.parse().unwrap_or_else(|error| panic!("{error}"));
     let names = Field::names(definition.settable());
     let export = |format| {
-        let target = format!("/api/robots/export?format={format}&fields={names}");
+        let target = format!("/api/robots/export?format={format}&fields={names}&sort=name");
         let answer = session.try_get(&target);
         answer.map_or_else(|error| error.to_string(), |answer| answer.text())
     };

@@ -1,5 +1,7 @@
 //! Cases: pages, filters, orders, counts and summaries.
 
+use std::collections::BTreeMap;
+
 use super::{
     Run, add_all, names, ok,
     own_fields::{OWN, parse},
@@ -63,10 +65,21 @@ fn page<'a>(filter: &'a Filter, cursor: &'a Cursor, limit: usize) -> PageRequest
     }
 }
 
+/// These robots with the times that the store has given to them.
+fn with_times(catalogue: &dyn Catalogue, robots: &[Robot]) -> Vec<Robot> {
+    let stored = ok(catalogue.list()).into_iter();
+    let stored: BTreeMap<_, _> = stored.map(|robot| (robot.id(), robot)).collect();
+    let robots = robots.iter().map(|robot| {
+        let audit = stored.get(&robot.id()).and_then(Robot::audit).cloned();
+        robot.clone().with_audit(audit.unwrap_or_default())
+    });
+    robots.collect()
+}
+
 /// Asserts that the robots of a catalogue are listed completely with this filter, in each order, in
 /// pages, and that they are counted.
 pub(super) fn assert_listed(catalogue: &dyn Catalogue, robots: &[Robot], filter: &Filter) {
-    let mut expected: Vec<Robot> = robots.to_vec();
+    let mut expected = with_times(catalogue, robots);
     expected.retain(|robot| filter.matches(robot));
     assert_eq!(
         ok(catalogue.count(filter)),
@@ -198,7 +211,8 @@ fn every_filter_and_order_is_paged_and_counted(catalogue: &dyn Catalogue) {
 }
 
 fn cursor_needs_no_robot(catalogue: &dyn Catalogue) {
-    let mut robots = add_some(catalogue);
+    let robots = add_some(catalogue);
+    let mut robots = with_times(catalogue, &robots);
     for sort in Sort::all(Definition::built_in()) {
         robots.sort_by(|one, other| sort.compare(one, other));
         let deleted = robots.remove(4);
@@ -271,7 +285,7 @@ fn pages_of_any_size_are_returned(catalogue: &dyn Catalogue) {
 
 pub(super) fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
     ok(catalogue.define(Redefinition::new(parse(OWN))));
-    let mut robots: Vec<_> = add_some(catalogue);
+    let mut robots = add_some(catalogue);
     for (robot, length) in robots
         .iter_mut()
         .zip([0, 9_000, 10, 3_000, 0, 10_000, 2_000])
@@ -282,6 +296,7 @@ pub(super) fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
         ok(catalogue.patch(robot.id(), draft));
         *robot = ok(catalogue.get(robot.id())).unwrap_or_else(|| robot.clone());
     }
+    let mut robots = with_times(catalogue, &robots);
     for sort in Sort::all(&catalogue.definition()) {
         robots.sort_by(|one, other| sort.compare(one, other));
         for max_bytes in [1, 5_000, 30_000, 100_000] {

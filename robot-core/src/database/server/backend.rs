@@ -96,9 +96,6 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// Whether a change of a robot without a transaction takes the locks in this order.
     const CHANGES_ALONE: bool = true;
 
-    /// The number of robots up to which they are inserted without a transaction.
-    const INSERTS_ALONE: usize = usize::MAX;
-
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
 }

@@ -15,6 +15,7 @@ use super::{
     batcher::{BATCH_LIMIT, Work},
     connection::Connection,
     connector::Connector,
+    errors::{ErrorClass, meaning},
     operation::Operation,
 };
 use crate::{
@@ -160,7 +161,7 @@ async fn execute<B: Backend>(
     let is_batch = operation != Operation::Write;
     if is_batch
         && (changes.is_empty()
-            || execute_directly(connection, definition, &changes, &mut results).await?)
+            || execute_directly(connection, definition, &changes, operation, &mut results).await?)
     {
         return Ok((results.into_values().collect(), None));
     }
@@ -202,6 +203,7 @@ async fn execute_directly<B: Backend>(
     connection: &mut Connection<B>,
     definition: &Definition,
     changes: &[Placed<'_>],
+    operation: Operation,
     results: &mut Results,
 ) -> QueryResult<bool> {
     let needs_transaction = match changes {
@@ -212,10 +214,7 @@ async fn execute_directly<B: Backend>(
             Change::Delete(..) => !B::CHANGES_ALONE || one.by.is_some(),
             Change::Undelete(..) => true,
         },
-        changes => {
-            changes.len() > B::INSERTS_ALONE
-                || changes.iter().any(|(_, one)| one.change.id().is_some())
-        }
+        changes => changes.iter().any(|(_, one)| one.change.id().is_some()),
     };
     if needs_transaction {
         return Ok(false);
@@ -233,6 +232,10 @@ async fn execute_directly<B: Backend>(
                     Some(others) if parts.is_empty() => part = others,
                     Some(_) => return Ok(false),
                 }
+            }
+            // The transaction waits for the lock of the catalogue.
+            Err(error) if operation.is_batch() && meaning(&error) == Some(ErrorClass::Locked) => {
+                return Ok(false);
             }
             stored => {
                 add(results, &part, stored?);

@@ -145,8 +145,11 @@ impl<B: Backend> Connection<B> {
         if wrapped(error).is_some_and(|own| !matches!(own, Error::Unknown(_))) {
             return false;
         }
-        if meaning(error) == Some(ErrorClass::Unknown) {
-            return true;
+        match meaning(error) {
+            Some(ErrorClass::Unknown) => return true,
+            // The server has answered.
+            Some(ErrorClass::Conflict | ErrorClass::Locked | ErrorClass::DiskFull) => return false,
+            _ => {}
         }
         let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
         !matches!(ping, Ok(Ok(())))

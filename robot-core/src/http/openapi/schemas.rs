@@ -11,7 +11,11 @@ use crate::{
 /// Adds the fields to the schemas of robots.
 pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     let (settable, created) = (definition.settable(), definition.created_view());
-    add(&mut schemas["Robot"], definition.all(), Field::json_schema);
+    add(
+        &mut schemas["Robot"],
+        definition.readable(),
+        Field::json_schema,
+    );
     for version in ["", "V1"] {
         for draft in ["RobotDraft", "RobotPatch"] {
             let schema = &mut schemas[format!("{draft}{version}")];
@@ -31,7 +35,11 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     schemas["FieldDefinition"]["properties"]["format"]["enum"] = formats.collect();
 }
 
-fn add(schema: &mut Json, fields: &[Field], schema_of: fn(&Field) -> Json) {
+fn add<'a>(
+    schema: &mut Json,
+    fields: impl IntoIterator<Item = &'a Field>,
+    schema_of: fn(&Field) -> Json,
+) {
     for field in fields {
         schema["properties"][field.name()] = schema_of(field);
     }
@@ -49,7 +57,8 @@ fn required(fields: &[Field]) -> Json {
 /// Completes the parameters of queries whose values are names of fields, and adds the conditions for fields.
 pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition) {
     // Not an array: many generators write arrays as repeated parameters.
-    let name = Field::names(definition.all()).replace(',', "|");
+    let names: Vec<_> = definition.readable().map(Field::name).collect();
+    let name = names.join("|");
     let fields = &mut parameters["fields"]["schema"];
     fields["pattern"] = format!("^(\\*|({name})(,({name}))*)$").into();
     fields["examples"] = json!([Field::names(definition.default_fields())]);

@@ -82,7 +82,7 @@ impl Serialize for Property<'_> {
                     property.serialize_entry("maximum", &Value::number(*maximum))?;
                 }
             }
-            Kind::Id | Kind::Boolean => {}
+            Kind::Id | Kind::Boolean | Kind::Timestamp => {}
         }
         if field.is_unique() || field.member() == Member::Name {
             property.serialize_entry("unique", &field.is_unique())?;

@@ -86,7 +86,7 @@ impl Backend for AsyncMysqlConnection {
     /// The limit of a statement is a long one, because it would interrupt a commit, too.
     async fn set_limits(&mut self, operation: Operation, timeout: Duration) -> QueryResult<()> {
         let seconds = match operation {
-            // In a batch, waits for several locks add up.
+            // In a batch, waits for several robots add up.
             Operation::ChangeBatch => 0,
             _ => whole_seconds(operation.lock_limit(timeout)),
         };
@@ -110,10 +110,11 @@ impl Backend for AsyncMysqlConnection {
     const TABLE_LOCK: (&'static str, &'static str) = TABLE_LOCK;
 
     /// First the metadata lock of the table: a change of the table waits for it, and later statements wait for that
-    /// change, also those of a transaction that has the lock of the catalogue.
+    /// change, also those of a transaction that has the lock of the catalogue. A batch waits for these locks, which every
+    /// transaction that changes robots has, but not for robots.
     const LOCK_CATALOGUE: &'static str = "SELECT id FROM robots LIMIT 0 FOR UPDATE;
-         SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE;
-         SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE";
+         SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE /*M!100300 WAIT 1 */;
+         SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */";
 
     const STORE_REVISION: &'static str =
         "UPDATE robots_catalogue SET revision = @robots_next - 1 WHERE id = 1";
@@ -127,9 +128,6 @@ impl Backend for AsyncMysqlConnection {
 
     /// A robot would be locked before the catalogue.
     const CHANGES_ALONE: bool = false;
-
-    /// In a transaction, triggers take half of the time, and it has two further round trips.
-    const INSERTS_ALONE: usize = 8;
 
     const LOCK_WRITES: &'static str =
         "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE";

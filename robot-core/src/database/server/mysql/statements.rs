@@ -187,12 +187,15 @@ impl Dialect for AsyncMysqlConnection {
         definition: &Definition,
         drafts: &[(&ValidDraft, Option<&str>)],
     ) -> QueryResult<Vec<Receipt>> {
-        let insert = "INSERT INTO robots (revision, name, type, year, search_text, own_text, own, updated_by) \
-                      VALUES ((SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ";
-        let mut insert = Fragment::new(insert).number(definition.revision().get());
+        let insert = "INSERT INTO robots \
+                      (added, revision, name, type, year, search_text, own_text, own, updated_by) VALUES (1 - ";
+        let count = i64::try_from(drafts.len()).unwrap_or(i64::MAX);
+        let insert = Fragment::new(insert).number(count);
+        let insert = insert.sql(", (SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ");
+        let mut insert = insert.number(definition.revision().get());
         for (index, (draft, by)) in drafts.iter().enumerate() {
             let row = DraftRow::new(definition, draft);
-            insert = insert.sql(if index == 0 { "), " } else { "), (1, " });
+            insert = insert.sql(if index == 0 { "), " } else { "), (1, 1, " });
             insert = insert.text(draft.name()).sql(", ");
             insert = insert.text_or_null(row.robot_type).sql(", ");
             insert = match row.year {
