@@ -11,7 +11,9 @@ use crate::{
 
 /// Arguments of `get`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  robot-cli get 1\n  robot-cli get 1 --fields id,name,revision")]
+#[command(
+    after_help = "Examples:\n  robot-cli get 1\n  robot-cli get 1 --fields id,name,updated_at,updated_by"
+)]
 pub(crate) struct GetArgs {
     /// The id of the robot
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
@@ -26,6 +28,7 @@ pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), CliErr
     let catalogue = context.open_existing()?;
     let columns = PrintedFields::parse(args.fields.as_deref(), &catalogue.definition())?;
     let id = args.id.map_err(CliError::no_robot)?;
-    let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+    let robot = catalogue.get_with(id, &columns.fields)?;
+    let robot = robot.ok_or(Error::NotFound(id))?;
     context.print_robot(robot, &columns, CliError::output)
 }

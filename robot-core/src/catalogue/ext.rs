@@ -4,7 +4,7 @@ use std::{slice, sync::Arc};
 
 use super::{
     change::{Change, Receipt},
-    cursor::Cursor,
+    cursor::{Cursor, Sort},
     error::{Error, Result},
     filter::Filter,
     page::PageRequest,
@@ -356,6 +356,23 @@ pub trait CatalogueExt: Catalogue {
     /// [`Error::Unavailable`], [`Error::Store`].
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         self.start_get(id).wait()
+    }
+
+    /// The robot with this id and at least the values of these fields: also those of [`Field::AUDIT`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn get_with(&self, id: RobotId, fields: &[Field]) -> Result<Option<Robot>> {
+        if !fields.iter().any(Field::is_audit) {
+            return self.get(id);
+        }
+        let filter = Filter::all().with(Field::ID, Value::Id(id));
+        let cursor = Cursor::start(Sort::BY_ID);
+        let request = PageRequest {
+            fields,
+            ..PageRequest::new(&filter, &cursor)
+        };
+        Ok(self.page(request)?.items.pop())
     }
 
     /// All robots, by name, in one vector. [`Pages`] reads them page by page.

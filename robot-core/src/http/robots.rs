@@ -22,7 +22,7 @@ use super::{
     route::Call,
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, Filter, Pages, Pending},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},
     model::{Definition, Field, Rejection, Robot, RobotId, ValidChanges, Value, View, draft_json},
 };
 
@@ -137,11 +137,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     let catalogue = &call.service.catalogue;
     let robot = if fields.iter().any(Field::is_audit) {
         let (catalogue, fields) = (Arc::clone(catalogue), fields.clone());
-        Pending::blocking(move || {
-            let filter = Filter::all().with(Field::ID, Value::Id(id));
-            let mut pages = Pages::new(catalogue, filter).with_fields(fields);
-            Ok(pages.next().transpose()?.and_then(|mut page| page.pop()))
-        })
+        Pending::blocking(move || catalogue.get_with(id, &fields))
     } else {
         catalogue.start_get(id)
     };

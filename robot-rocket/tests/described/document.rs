@@ -11,16 +11,18 @@ use serde_json::Value;
 
 use super::{call, schema::Validator};
 
-/// The headers of the transport and of the web framework, which a document does not describe.
-const TRANSPORT: [&str; 9] = [
+/// The headers of the transport, of the web framework, and for browsers, which a document does not describe.
+const TRANSPORT: [&str; 11] = [
     "connection",
     "content-length",
+    "content-security-policy",
     "content-type",
     "date",
     "keep-alive",
     "permissions-policy",
     "server",
     "transfer-encoding",
+    "x-content-type-options",
     "x-frame-options",
 ];
 

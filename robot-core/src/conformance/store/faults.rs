@@ -12,7 +12,9 @@ use crate::{
         Position, Receipt, Redefinition, Result,
     },
     memory::MemoryCatalogue,
-    model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation},
+    model::{
+        Audit, Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation,
+    },
 };
 
 /// How long other callers see a half of a change: long enough for another thread to run.
@@ -321,6 +323,13 @@ pub(super) const ALL: &[Seeded] = seeded! {
     // The history has no authors.
     History(|events| events.iter_mut().for_each(|event| event.by = None)) =>
         "history_has_every_version_and_author changes_of_one_author_are_undone",
+    // Robots have no times.
+    Page(|store, request| {
+        let mut page = store.page(request)?;
+        let robots = page.items.into_iter().map(|robot| robot.with_audit(Audit::default()));
+        page.items = robots.collect();
+        Ok(page)
+    }) => "times_and_authors_choose_and_sort_robots",
     // Opening adds a robot.
     Open(|store| {
         let added = copy(ok(store.list()), ok(store.last_id()));

@@ -157,7 +157,7 @@ mod tests {
     fn long_value_is_abbreviated_in_the_message() {
         let long = "é".repeat(1000);
         let message = format!(
-            "fields has '{}…', which is not a field; the fields are id,name,type,year,revision",
+            "fields has '{}…', which is not a field; the fields are id,name,type,year,revision,created_at,updated_at,updated_by",
             "é".repeat(40)
         );
         assert_eq!(messages(list(&format!("fields={long}"))), [message]);
@@ -168,7 +168,7 @@ mod tests {
         for (query, message) in [
             (
                 "limit=x&fields=z",
-                "fields has 'z', which is not a field; the fields are id,name,type,year,revision",
+                "fields has 'z', which is not a field; the fields are id,name,type,year,revision,created_at,updated_at,updated_by",
             ),
             ("limit=x&limit=x", "limit is given twice; give it once"),
         ] {
