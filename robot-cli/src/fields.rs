@@ -150,11 +150,10 @@ impl PrintedFields {
 
 /// The help of `--fields`.
 pub(crate) fn fields_help() -> String {
+    let names = Field::names(&[Field::ALL, Field::AUDIT].concat()).replace(',', ", ");
     format!(
-        "Fields to print, in this order: {}, {}, others of 'robot-cli fields', or '*' [default: all \
-         but the revision, the times and the author of the last change]",
-        Field::names(Field::ALL),
-        Field::names(Field::AUDIT)
+        "Fields to print, separated by commas: {names}, and those of 'robot-cli fields'; '*' is all but the times and \
+         the author of the last change [default: '*' without the revision]"
     )
 }
 

@@ -115,6 +115,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         Command::Update(args) => commands::update::run(args, context),
         Command::Delete(args) => commands::delete::run(args, context),
         Command::Changes(args) => commands::changes::run(&args, context),
+        Command::Prune(args) => commands::prune::run(&args, context),
         Command::History(args) => commands::history::run(args, context),
         Command::Revert(args) => commands::revert::run(args, context),
         Command::Import(args) => commands::import::run(&args, context),

@@ -15,6 +15,7 @@ pub(crate) mod import;
 pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod migrate;
+pub(crate) mod prune;
 pub(crate) mod restore;
 pub(crate) mod revert;
 pub(crate) mod search;
@@ -89,6 +90,12 @@ pub(crate) enum Command {
     /// since are left alone. Undoing the changes of several robots needs confirmation: on a terminal the command
     /// asks, elsewhere it requires --yes.
     Revert(revert::RevertArgs),
+
+    /// Remove old past versions
+    ///
+    /// Changes that are older can be neither followed nor undone afterwards. Ten million versions are kept at most.
+    /// A server removes them by itself.
+    Prune(prune::PruneArgs),
 
     /// Add robots from a file or standard input
     Import(ImportArgs),

@@ -4,7 +4,7 @@ use robot_core::{DEFAULT_URL, Field};
 
 use crate::sandbox::{Sandbox, contains, start, wait};
 
-const COMMANDS: &str = "add list search summary get update delete import export copy migrate backup changes history revert \
+const COMMANDS: &str = "add list search summary get update delete import export copy migrate backup changes history revert prune \
                         restore check fields token completions manual";
 
 #[test]

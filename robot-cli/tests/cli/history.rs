@@ -273,6 +273,21 @@ fn revert_asks_and_leaves_robots_of_others_alone() {
 }
 
 #[test]
+fn old_versions_are_removed() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.stdout("update 1 --year 5");
+    sandbox.examples(
+        r"
+        prune -> 0 ! Removed 0 past versions.
+        prune --days 1 -> 0 ! Removed 0 past versions.
+        prune --days 0 -> 0 ! Removed 1 past version.
+        prune --days=-1 -> 2 ! *--days <DAYS>*
+        prune --days 1.5 -> 2 ! *--days <DAYS>*
+        history 1 -> 0 *year=5*",
+    );
+}
+
+#[test]
 fn robot_gets_the_values_of_a_version() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.stdout("update 1 --name R2");

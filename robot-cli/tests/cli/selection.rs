@@ -80,7 +80,7 @@ fn wrong_conditions_are_usage_errors() {
     sandbox().examples(
         r"
         list --type toaster -> 2 ! *type must be one of: droid, mechanical, virtual*
-        list --sort price -> 2 ! *the order is name, -name, year, -year, id or -id*
+        list --sort price -> 2 ! *the order is name, -name, year, -year, id, -id, created_at, *
         list --year-from x -> 2 ! *year_from must be an integer from 0*
         export --fields=name,colour -> 2 ! *'colour'*
         list --where year=1 --year-to 2 -> 2 ! *exclude each other*

@@ -35,7 +35,7 @@ pub struct PageRequest<'a> {
     /// own values take so many. `usize::MAX` for a page of any size.
     pub max_bytes: usize,
     /// The fields that the robots have: a store may leave out the values of others, but not the id and the field of the
-    /// order. Empty for all fields.
+    /// order. Empty for all fields but those of [`Field::AUDIT`].
     pub fields: &'a [Field],
 }
 
@@ -121,7 +121,7 @@ impl<'a> PageRequest<'a> {
     /// Whether the robots have their times and the author of their last change.
     pub(crate) fn has_audit(&self) -> bool {
         let mut fields = self.fields.iter().chain([&self.cursor.sort().field]);
-        self.fields.is_empty() || fields.any(Field::is_audit)
+        fields.any(Field::is_audit)
     }
 
     pub(crate) fn room(&self) -> Room {
@@ -164,7 +164,7 @@ impl<'a> PageRequest<'a> {
                 cursor: &cursor,
                 limit,
                 // They are sorted by any of them.
-                fields: &[],
+                fields: if self.has_audit() { Field::AUDIT } else { &[] },
                 ..*self
             };
             let page = match read(request) {

@@ -77,7 +77,7 @@ impl<C: Catalogue> Pages<C> {
         }
     }
 
-    /// With the values of these fields at least; of all, if there are none. See [`PageRequest::fields`].
+    /// With the values of these fields at least. See [`PageRequest::fields`].
     #[must_use]
     pub fn with_fields(self, fields: Cow<'static, [Field]>) -> Self {
         Self { fields, ..self }

@@ -7,7 +7,7 @@ use crate::{
     catalogue::{
         Catalogue, CatalogueExt, Error, Filter, Pages, Redefinition, Restoration, Result, Sort,
     },
-    model::{Definition, Revision, Robot},
+    model::{Definition, Field, Revision, Robot},
 };
 
 /// A stage of a copy.
@@ -169,7 +169,13 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     // Makes sure that the target assigns no id that the source has assigned. First, so that the target raises its
     // last id once; and again at the end, for ids that were assigned meanwhile.
     restore(Vec::new(), last_id()?)?;
+    let mut fields = source.definition().all().to_vec();
+    // A store of an earlier version has no times.
+    if source.position().is_ok() {
+        fields.extend_from_slice(Field::AUDIT);
+    }
     for page in Pages::new(source, Filter::all())
+        .with_fields(fields.into())
         .sorted(Sort::BY_ID)
         .page_size(BATCH)
     {

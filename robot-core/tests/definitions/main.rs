@@ -182,8 +182,8 @@ fn wrong_parameters_return_400() {
         type=droid -> type must be one of: painting, vase, coin
         type=case -> type must be one of: painting, vase, coin; did you mean vase?
         name=a&name=b -> name is given twice; give it once
-        fields=name,colour -> fields has 'colour', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision
-        fields=*,name -> fields has '*', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision
+        fields=name,colour -> fields has 'colour', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision,created_at,updated_at,updated_by
+        fields=*,name -> fields has '*', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision,created_at,updated_at,updated_by
         sort=type -> sort must be name, -name, year, -year, id, -id, accession, -accession, maker, -maker, weight, -weight, rooms, -rooms, acquired, -acquired, on_display, -on_display, condition, -condition, page or -page
         cursor=weight:x:1&sort=weight -> cursor is not one that a link of this service contains
         cursor=weight:1:1&sort=-weight -> cursor belongs to another sort; give the sort of the page that it comes from

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Definition, Draft, Error, MemoryCatalogue, Redefinition, Restoration,
-    Robot, RobotId, ValidDraft, Violation,
+    Catalogue, CatalogueExt, Definition, Draft, Error, Field, MemoryCatalogue, Pages, Redefinition,
+    Restoration, Robot, RobotId, ValidDraft, Violation,
     transfer::{CopyError, CopyProgress, CopyStage, copy, digest},
 };
 
@@ -39,6 +39,12 @@ fn copy_has_the_same_robots_and_ids() {
         assert_eq!(i64::try_from(copied.robots), Ok(count));
         assert_eq!(copied, digest(&source).unwrap());
         assert_eq!(target.list().unwrap(), source.list().unwrap());
+        let times = |catalogue: &MemoryCatalogue| -> Vec<_> {
+            let pages = Pages::new(catalogue, "").with_fields(Field::AUDIT.into());
+            let robots = pages.flat_map(Result::unwrap);
+            robots.map(|robot| robot.audit().cloned()).collect()
+        };
+        assert_eq!(times(&target), times(&source));
         assert_eq!(target.last_id().unwrap(), source.last_id().unwrap());
     }
 }

@@ -67,8 +67,9 @@ fn page<'a>(filter: &'a Filter, cursor: &'a Cursor, limit: usize) -> PageRequest
 
 /// These robots with the times that the store has given to them.
 fn with_times(catalogue: &dyn Catalogue, robots: &[Robot]) -> Vec<Robot> {
-    let stored = ok(catalogue.list()).into_iter();
-    let stored: BTreeMap<_, _> = stored.map(|robot| (robot.id(), robot)).collect();
+    let stored = Pages::new(catalogue, "").with_fields(Field::AUDIT.into());
+    let stored = stored.flat_map(ok).map(|robot| (robot.id(), robot));
+    let stored: BTreeMap<_, _> = stored.collect();
     let robots = robots.iter().map(|robot| {
         let audit = stored.get(&robot.id()).and_then(Robot::audit).cloned();
         robot.clone().with_audit(audit.unwrap_or_default())
