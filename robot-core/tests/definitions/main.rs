@@ -184,7 +184,7 @@ fn wrong_parameters_return_400() {
         name=a&name=b -> name is given twice; give it once
         fields=name,colour -> fields has 'colour', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision,created_at,updated_at,updated_by
         fields=*,name -> fields has '*', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision,created_at,updated_at,updated_by
-        sort=type -> sort must be name, -name, year, -year, id, -id, accession, -accession, maker, -maker, weight, -weight, rooms, -rooms, acquired, -acquired, on_display, -on_display, condition, -condition, page or -page
+        sort=type -> sort must be name, -name, year, -year, id, -id, accession, -accession, maker, -maker, weight, -weight, rooms, -rooms, acquired, -acquired, on_display, -on_display, condition, -condition, page, -page, created_at, -created_at, updated_at or -updated_at
         cursor=weight:x:1&sort=weight -> cursor is not one that a link of this service contains
         cursor=weight:1:1&sort=-weight -> cursor belongs to another sort; give the sort of the page that it comes from
         after=a&sort=weight -> after needs the order of the names; use cursor, as in the header Link";
