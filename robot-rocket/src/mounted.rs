@@ -11,6 +11,7 @@ use std::{
 use futures_util::{
     FutureExt,
     future::{Either, select},
+    stream,
 };
 use hyper::{Response, http::request::Parts};
 use robot_core::{
@@ -74,6 +75,13 @@ impl Mounted {
             Body::Whole(bytes) => Content::Whole(bytes.into()),
             Body::Streamed(chunks) => {
                 Content::Streamed(Box::pin(self.permits.pieces(chunks, id.clone())), None)
+            }
+            Body::Events(events) => {
+                let pieces = stream::unfold(events, |mut events| async {
+                    let piece = events.next().await?;
+                    Some((Ok(piece.into()), events))
+                });
+                Content::Streamed(Box::pin(pieces), None)
             }
         })
     }

@@ -88,6 +88,11 @@ impl Routing {
         }
     }
 
+    /// Ends the requests that wait for changes.
+    pub(crate) fn stop_waiting(&self) {
+        self.catalogues.iter().for_each(|it| it.api.stop_waiting());
+    }
+
     pub(crate) fn destination(&self, head: &Parts) -> Destination<'_> {
         let routes = self.routes.iter();
         let mut matching = routes.filter(|route| route.may_match(head)).peekable();

@@ -58,6 +58,13 @@ async fn finish(exchange: &Exchange, pending: Pending<http::Response>) -> Respon
     response.map(|body| match body {
         http::Body::Whole(bytes) => Body::from(bytes),
         http::Body::Streamed(chunks) => stream(chunks),
+        http::Body::Events(events) => {
+            let pieces = stream::unfold(events, |mut events| async {
+                let piece = events.next().await?;
+                Some((Ok::<_, BoxError>(piece), events))
+            });
+            Body::from_stream(pieces)
+        }
     })
 }
 

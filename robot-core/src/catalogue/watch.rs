@@ -50,6 +50,7 @@ struct Shared {
 struct Waiters {
     list: Vec<Waiter>,
     has_thread: bool,
+    is_stopped: bool,
 }
 
 struct Waiter {
@@ -75,6 +76,17 @@ impl Watch {
             waiters: Mutex::default(),
             arrived: Condvar::new(),
         }))
+    }
+
+    /// Ends all waits, also later ones: they return what there is. For the end of the process.
+    pub fn stop(&self) {
+        self.0.lock().is_stopped = true;
+    }
+
+    /// Whether it was stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.lock().is_stopped
     }
 
     /// The [`changes`](Catalogue::changes) after a position, as soon as there are any, or none after so much time.
@@ -123,11 +135,14 @@ impl Shared {
     fn look(&self) {
         let now = self.catalogue.position();
         let time = Instant::now();
+        let mut waiters = self.lock();
+        let is_stopped = waiters.is_stopped;
         let is_over = |waiter: &mut Waiter| {
             let is_unchanged = now.as_ref().is_ok_and(|now| *now == waiter.after);
-            !is_unchanged || waiter.deadline <= time || waiter.sender.is_canceled()
+            is_stopped || !is_unchanged || waiter.deadline <= time || waiter.sender.is_canceled()
         };
-        let mut over: Vec<_> = self.lock().list.extract_if(.., is_over).collect();
+        let mut over: Vec<_> = waiters.list.extract_if(.., is_over).collect();
+        drop(waiters);
         over.retain(|waiter| !waiter.sender.is_canceled());
         while let Some(waiter) = over.pop() {
             let changes = self.catalogue.changes(&waiter.after, waiter.limit);

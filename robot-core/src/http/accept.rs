@@ -4,6 +4,8 @@
 pub(super) const CONTRACT: &str = "text/html; charset=UTF-8";
 /// The type for clients that list it and prefer it.
 pub(super) const JSON: &str = "application/json";
+/// The type of server-sent events.
+pub(super) const EVENTS: &str = "text/event-stream";
 /// The type of the details of a problem (RFC 9457).
 pub(super) const PROBLEM: &str = "application/problem+json";
 
@@ -28,6 +30,15 @@ pub(super) fn content_type(accept: Option<&str>) -> &'static str {
         Some(json) if json > 0.0 && json >= html => JSON,
         _ => CONTRACT,
     }
+}
+
+/// Whether this `Accept` names server-sent events.
+pub(super) fn accepts_events(accept: Option<&str>) -> bool {
+    let mut ranges = accept
+        .unwrap_or_default()
+        .split(',')
+        .filter_map(media_range);
+    ranges.any(|(range, weight)| range.eq_ignore_ascii_case(EVENTS) && weight > 0.0)
 }
 
 /// A media range and its weight in thousandths; `None` if it is malformed.

@@ -76,6 +76,11 @@ impl Api {
         self.receive(head).answer([Ok(body), end]).wait()
     }
 
+    /// Ends the requests that wait for changes, also those that follow: for the end of the process.
+    pub fn stop_waiting(&self) {
+        self.service.watch.stop();
+    }
+
     /// Whether the service accepts the `Host` of a request with these headers: for a frontend that answers some
     /// requests itself.
     ///

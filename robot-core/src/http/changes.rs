@@ -1,12 +1,22 @@
 //! The changes of the catalogue, the history of a robot, and how they are undone: at `/v1` alone.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use ::http::HeaderName;
+use ::http::{
+    HeaderName, HeaderValue,
+    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL},
+};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    accept::accepts_events,
+    events::{EventView, Events},
     failure::Failure,
+    headers,
     query::{check_choices, filter},
     render,
     reply::Reply,
@@ -15,10 +25,10 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Action, By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, Pending, Position,
-        Revert,
+        By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, ParsePositionError, Pending,
+        Position, Revert,
     },
-    model::{Definition, Revision, RobotId, Timestamp, View},
+    model::{Definition, Revision, RobotId},
 };
 
 /// The number of changes in a response, unless the client wants fewer or more.
@@ -32,6 +42,9 @@ const WAIT_MAXIMUM: u64 = 60;
 
 /// The header with the position before what a list has.
 const CHANGES_CURSOR: HeaderName = HeaderName::from_static("changes-cursor");
+
+/// The header in which a client that continues a stream has the id of the last event.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Adds the position before a list to its response, if the store keeps the changes.
 pub(super) fn with_position(mut response: Response, position: Option<&Position>) -> Response {
@@ -67,30 +80,6 @@ impl From<(Position, Position)> for Between {
     }
 }
 
-/// A change as the API shows it, as JSON.
-///
-/// ```
-/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, http::EventView};
-///
-/// let catalogue = MemoryCatalogue::new();
-/// let start = catalogue.position()?;
-/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// let changes = catalogue.changes(&start, 1)?;
-/// let definition = catalogue.definition();
-/// assert_eq!(EventView::new(&changes.events[0], &definition, true).action, "added");
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-#[derive(Debug, Serialize)]
-pub struct EventView<'a> {
-    revision: Revision,
-    /// What has happened: `added`, `changed`, `deleted`, or `excluded` by a filter after the change.
-    pub action: &'a str,
-    at: Option<Timestamp>,
-    by: Option<&'a str>,
-    id: RobotId,
-    robot: Option<View<'a>>,
-}
-
 /// Changes in a response.
 #[derive(Serialize)]
 struct Page<'a, N> {
@@ -101,28 +90,9 @@ struct Page<'a, N> {
     more: bool,
 }
 
-impl<'a> EventView<'a> {
-    /// The change of a robot, which has the fields of the definition, and which a filter includes or not.
-    #[must_use]
-    pub fn new(event: &'a Event, definition: &'a Definition, is_included: bool) -> Self {
-        let robot = event.robot.as_ref().filter(|_| is_included);
-        Self {
-            revision: event.revision,
-            action: match event.action {
-                Action::Deleted => "deleted",
-                _ if !is_included => "excluded",
-                Action::Added => "added",
-                Action::Changed => "changed",
-            },
-            at: event.at,
-            by: event.by.as_deref(),
-            id: event.id,
-            robot: robot.map(|robot| View {
-                robot,
-                fields: definition.all(),
-            }),
-        }
-    }
+/// The failure of a text that is no position.
+fn position_failure(name: &str) -> impl Fn(ParsePositionError) -> Failure {
+    move |error| Failure::malformed(format!("{name}: {error}"))
 }
 
 fn limit(call: &Call<'_>) -> Result<usize, Failure> {
@@ -145,16 +115,38 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     })?;
     let limit = limit(call)?;
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
+    if accepts_events(headers::value(call.headers, ACCEPT).as_deref()) {
+        let last = headers::value(call.headers, LAST_EVENT_ID).filter(|last| !last.is_empty());
+        let last = last.map(|last| last.parse().map_err(position_failure("Last-Event-ID")));
+        let after = last.transpose()?.or(after);
+        let credentials = headers::value(call.headers, AUTHORIZATION);
+        let credentials = credentials.map(Cow::into_owned);
+        let until = wait.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+        return Ok(Pending::blocking(move || {
+            check_choices(&*service.catalogue, &filter)?;
+            let after = match after {
+                Some(after) => service.catalogue.changes(&after, 1).map(|_| after)?,
+                None => service.catalogue.position()?,
+            };
+            Ok(response::events(Events {
+                service,
+                credentials,
+                filter,
+                after,
+                until,
+                sent: None,
+            }))
+        }));
+    }
     let Some(after) = after else {
         return Ok(Pending::blocking(move || {
             let now = service.catalogue.position()?;
             let (changes, more) = (Vec::new(), false);
-            let page = Page {
+            Ok(current(&Page {
                 changes,
                 next: now,
                 more,
-            };
-            Ok(response::ok(render::json(&page)))
+            }))
         }));
     };
     let wait = Duration::from_secs(wait.unwrap_or(0));
@@ -179,11 +171,19 @@ fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response
     };
     let events = changes.events.iter();
     let events = events.map(|event| EventView::new(event, definition, is_included(event)));
-    response::ok(render::json(&Page {
+    current(&Page {
         changes: events.collect(),
         next: &changes.next,
         more: !changes.is_last,
-    }))
+    })
+}
+
+/// The response with changes of now, which no cache keeps.
+fn current<N: Serialize>(page: &Page<'_, N>) -> Response {
+    let mut response = response::ok(render::json(page));
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, no_store);
+    response
 }
 
 /// `GET /v1/robots/{id}/history`.
@@ -259,9 +259,9 @@ pub(super) fn revert(call: &Call<'_>, body: &[u8]) -> Started {
     }
     let example = r#"{"after":"…","until":"…","by":"ci"}"#;
     let Changes { after, until, by } = parse(body, example)?;
-    let position = |name: &str, text: String| {
+    let position = |name: &'static str, text: String| {
         let position = text.parse::<Position>();
-        position.map_err(|error| Failure::malformed(format!("{name}: {error}")))
+        position.map_err(position_failure(name))
     };
     let revert = Revert {
         by,

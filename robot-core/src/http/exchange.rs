@@ -316,7 +316,7 @@ fn options(call: &Call<'_>) -> Started {
     let headers = response.headers_mut();
     if origin::find(call.headers, &call.service.settings.origins).is_some() {
         response::set(headers, ACCESS_CONTROL_ALLOW_METHODS, allow.clone());
-        let allowed = "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id";
+        let allowed = "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id";
         headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             HeaderValue::from_static(allowed),

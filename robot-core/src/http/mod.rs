@@ -30,6 +30,7 @@
 //! | `reply` | responses to changes, by behaviour and preference |
 //! | `parameters`, `query` | the names of query parameters and the values in a request; what queries ask for |
 //! | `openapi` | the description of the API: a document, completed for the service |
+//! | `events` | streams of changes |
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |
 //! | `failure` | status, messages and headers of every failure |
@@ -54,6 +55,7 @@ mod changes;
 mod conditions;
 mod context;
 mod definition;
+mod events;
 mod exchange;
 mod export;
 mod failure;
@@ -82,8 +84,8 @@ pub use access::{Access, AccessError};
 pub use api::Api;
 pub use behaviour::Behaviour;
 pub use body_timer::{BodyLimits, BodyTimer};
-pub use changes::EventView;
 pub use context::refusal;
+pub use events::{EventView, Events};
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
 pub use host::{HostName, Hosts};

@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use ::http::{
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    header::{CACHE_CONTROL, CONTENT_TYPE},
+};
 
-use super::failure::Failure;
+use super::{accept::EVENTS, events::Events, failure::Failure};
 use crate::catalogue::{Pending, Result};
 
 /// A response, which a frontend sends unchanged. It adds the headers of the transport
@@ -46,6 +49,16 @@ pub(super) fn streamed(chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 's
     Response::new(Body::Streamed(Box::new(chunks)))
 }
 
+/// A response with events, which no proxy buffers or keeps.
+pub(super) fn events(events: Events) -> Response {
+    let mut response = Response::new(Body::Events(events));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
 /// Sets a header, unless the text cannot be the value of a header.
 pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, text: String) {
     if let Ok(value) = HeaderValue::try_from(text) {
@@ -68,6 +81,8 @@ pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, text: String) {
 ///                 socket.write_all(&chunk?)?;
 ///             }
 ///         }
+///         // A frontend that blocks a thread for each of them is better without them.
+///         Body::Events(_) => {}
 ///     }
 ///     Ok(())
 /// }
@@ -82,10 +97,12 @@ pub enum Body {
     Whole(Vec<u8>),
     /// The body in pieces, each read from the store on demand.
     Streamed(Chunks),
+    /// The body in pieces, for which the frontend waits without a thread.
+    Events(Events),
 }
 
 impl Body {
-    /// All bytes in one vector. Blocks while the store is read.
+    /// All bytes in one vector. Blocks while the store is read, or until events end.
     ///
     /// # Errors
     /// Those of the store.
@@ -99,6 +116,13 @@ impl Body {
                 }
                 Ok(bytes)
             }
+            Self::Events(mut events) => pollster::block_on(async {
+                let mut bytes = Vec::new();
+                while let Some(piece) = events.next().await {
+                    bytes.extend(piece);
+                }
+                Ok(bytes)
+            }),
         }
     }
 }

@@ -111,6 +111,7 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     });
     let connections = accept_until(shutdown, listener, &server).await;
     server.stopping.cancel();
+    server.routing.stop_waiting();
     shutdown::finish(connections, Duration::from_secs(limit)).await;
     let client = Arc::into_inner(server).and_then(|server| Arc::into_inner(server.client));
     if let Some(client) = client {

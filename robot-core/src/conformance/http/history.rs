@@ -10,6 +10,7 @@ use crate::conformance::cases;
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     changes_are_followed_from_a_list,
     waiting_ends_with_a_change,
+    events_are_streamed,
     positions_of_others_are_410,
     versions_come_back,
     changes_are_undone_by_their_positions,
@@ -127,6 +128,65 @@ fn waiting_ends_with_a_change(session: &Session<'_>) {
     });
     let now = cursor(session, "/v1/robots");
     assert_eq!(changes(session, &format!("after={now}&wait=1")).0.len(), 0);
+}
+
+/// The ids and the data of the events of a stream, which ends after a second.
+fn events(session: &Session<'_>, query: &str, last: Option<&str>) -> Vec<(String, Value)> {
+    let mut headers = vec![("Accept", "text/event-stream")];
+    headers.extend(last.map(|last| ("Last-Event-ID", last)));
+    let answer = session.call("GET", &format!("/v1/changes?wait=1{query}"), &headers, b"");
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    for (name, value) in [
+        ("content-type", "text/event-stream"),
+        ("cache-control", "no-store"),
+        ("x-accel-buffering", "no"),
+    ] {
+        assert_eq!(answer.header(name), Some(value));
+    }
+    let text = answer.text();
+    let events = text.split("\n\n").filter(|event| !event.is_empty());
+    let events = events.map(|event| {
+        let id = event.lines().find_map(|line| line.strip_prefix("id: "));
+        let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+        let data = data.map(|data| serde_json::from_str(data).unwrap_or_default());
+        (id.unwrap_or_default().to_owned(), data.unwrap_or_default())
+    });
+    events.collect()
+}
+
+fn events_are_streamed(session: &Session<'_>) {
+    let start = cursor(session, "/v1/robots");
+    let names = |events: &[(String, Value)]| -> Vec<Value> {
+        let events = events.iter().filter(|(_, data)| !data.is_null());
+        events
+            .map(|(_, data)| data["robot"]["name"].clone())
+            .collect()
+    };
+    thread::scope(|scope| {
+        let streamed = scope.spawn(|| events(session, "", None));
+        thread::sleep(Duration::from_millis(300));
+        session.add("A");
+        let streamed = streamed.join().unwrap_or_default();
+        assert_eq!(streamed.first().map(|(id, _)| id), Some(&start));
+        assert_eq!(names(&streamed), ["A"]);
+    });
+    session.add("B");
+    let all = events(session, &format!("&after={start}"), None);
+    assert_eq!(names(&all), ["A", "B"]);
+    let (page, _) = changes(session, &format!("after={start}"));
+    assert_eq!(page.len(), 2);
+    // The id of an event continues after it, and takes precedence.
+    let last = Some(all[1].0.as_str());
+    let rest = events(session, &format!("&after={start}"), last);
+    assert_eq!(names(&rest), ["B"]);
+    let none = events(session, &format!("&after={start}&name=A"), None);
+    let actions: Vec<_> = none.iter().map(|(_, data)| &data["action"]).collect();
+    assert_eq!(actions, [&Value::Null, &json!("added"), &json!("excluded")]);
+    for (last, status) in [("x", 400), ("other-0", 410)] {
+        let headers = [("Accept", "text/event-stream"), ("Last-Event-ID", last)];
+        let answer = session.call("GET", "/v1/changes", &headers, b"");
+        assert_eq!(answer.status, status);
+    }
 }
 
 fn positions_of_others_are_410(session: &Session<'_>) {
