@@ -19,6 +19,7 @@ mod server {
     #[cfg(target_os = "linux")]
     mod connections;
     mod documents;
+    mod events;
     mod files;
     mod framing;
     mod heads;
