@@ -200,7 +200,7 @@ fn preflight_from_allowed_origin_gets_cors_headers() {
         ),
         (
             "access-control-allow-headers",
-            "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id",
+            "Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id",
         ),
         ("access-control-max-age", "600"),
     ] {
