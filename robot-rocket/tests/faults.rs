@@ -38,6 +38,7 @@ mod faults {
     pub(crate) mod definitions;
     pub(crate) mod disk;
     pub(crate) mod files;
+    pub(crate) mod follow;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod frozen;
     pub(crate) mod full_disk;
@@ -115,6 +116,7 @@ fn tests() -> Vec<Test> {
         kills::kill_keeps_acknowledged_and_no_rejected_writes,
         kills::kill_during_start_leaves_a_usable_file,
         kills::kill_during_an_atomic_import_leaves_all_or_none,
+        follow::followers_have_the_catalogue_on_sqlite,
         definitions::kill_leaves_a_complete_definition_on_sqlite,
         definitions::values_beside_definitions_and_kills_on_sqlite,
         stops::stop_under_load_finishes_requests_in_progress,
@@ -154,6 +156,7 @@ fn tests_with_database_servers() -> Vec<Test> {
         restarts::server_starts_before_its_database,
         restarts::restart_while_idle_is_not_noticed,
         shared_database::servers_on_one_database_agree,
+        follow::followers_have_the_catalogue,
         server_migrations::kill_at_any_message_keeps_the_database_usable,
         server_migrations::killed_database_completes_the_migration_later,
         definitions::kill_leaves_a_complete_definition,
