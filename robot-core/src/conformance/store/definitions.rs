@@ -65,7 +65,8 @@ fn assert_excluded(catalogue: &dyn Catalogue, document: &str, robots: &[Robot], 
 
 fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
     define(catalogue, OWN);
-    let robots = add_each(catalogue, &[r#"{"maker": "m", "parts": 7}"#; 7].join("\n"));
+    let values = r#"{"maker": "m", "parts": 7, "notes": "Кот 🤖"}"#;
+    let robots = add_each(catalogue, &[values; 7].join("\n"));
     ok(catalogue.add(with("other", r#"{"serial": "s"}"#)));
     let before = ok(catalogue.list());
     let message = "maker cannot be removed, because ROBOTS would lose the value";
@@ -73,7 +74,9 @@ fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
     assert_excluded(catalogue, &removed, &robots, message);
     assert_eq!(ok(catalogue.list()), before);
     drop_values(catalogue, &removed);
-    assert_own(catalogue, &robots[6], r#"{"parts": 7}"#);
+    assert_own(catalogue, &robots[6], r#"{"parts": 7, "notes": "Кот 🤖"}"#);
+    let found = Filter::all().with_words("кот", &catalogue.definition());
+    assert_eq!(ok(catalogue.count(&found)), 7);
     drop_values(catalogue, "{}");
     // Values do not come back, and new rules apply to new values only.
     define(catalogue, OWN);

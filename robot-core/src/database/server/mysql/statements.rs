@@ -168,11 +168,13 @@ impl Dialect for AsyncMysqlConnection {
         format!("ALTER TABLE robots DROP INDEX {name}")
     }
 
+    /// Without a character set, the columns have that of the database, which may lose characters.
     const SET_SEARCH_TEXTS: (&str, &str) = (
         "UPDATE robots JOIN JSON_TABLE(",
         ", '$[*]' COLUMNS (id BIGINT PATH '$.id', revision BIGINT PATH '$.revision',
-             search_text VARCHAR(255) PATH '$.search_text', own_text LONGTEXT PATH '$.own_text',
-             own LONGTEXT PATH '$.own')) AS new
+             search_text VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.search_text',
+             own_text LONGTEXT CHARACTER SET utf8mb4 PATH '$.own_text',
+             own LONGTEXT CHARACTER SET utf8mb4 PATH '$.own')) AS new
          SET robots.search_text = new.search_text, robots.own_text = new.own_text/*own*/
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
