@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn no_field_has_the_name_of_a_parameter() {
         // An import and a definition have no conditions for fields.
-        for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK] {
+        for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &BULK, &CHANGES] {
             for name in known.others {
                 assert!(is_reserved(name), "{name}");
             }

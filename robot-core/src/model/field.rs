@@ -100,8 +100,8 @@ impl Field {
     /// Who has changed the robot last.
     pub const UPDATED_BY: Self = Self(Owner::BuiltIn(&UPDATED_BY));
 
-    /// The fields of an [`Audit`](crate::Audit), which a robot has only where they are named. A field of the owner's with
-    /// such a name takes its place.
+    /// The fields of an [`Audit`](crate::Audit), which a robot has only where they are named. A field with such a name that an
+    /// earlier version has defined takes its place.
     pub const AUDIT: &[Self] = &[Self::CREATED_AT, Self::UPDATED_AT, Self::UPDATED_BY];
     /// All fields of the built-in definition, except those of [`AUDIT`](Self::AUDIT).
     pub const ALL: &[Self] = &[Self::ID, Self::NAME, Self::TYPE, Self::YEAR, Self::REVISION];
