@@ -65,8 +65,8 @@ UPDATE robots_catalogue SET revision = GREATEST(revision, (SELECT COALESCE(MAX(r
 UPDATE robots_catalogue SET complete_from = revision WHERE complete_from = 0;
 
 -- In a transaction of the program, the next revision is a variable, and the last one is stored at the end: updating a row
--- for each change takes longer. A statement that inserts several robots alone takes all its revisions at its first robot, of
--- which "added" is 1 less their number; it is 1 for the others. The statement of the program inserts NULL as the revision if the definition is another one, and fails.
+-- for each change takes longer. A statement that inserts several robots alone takes all its revisions at its first robot,
+-- whose "added" is 1 minus their number; it is 1 for the others. The statement of the program inserts NULL as the revision if the definition is another one, and fails.
 CREATE TRIGGER robots_insert BEFORE INSERT ON robots FOR EACH ROW
 IF NEW.revision IS NOT NULL AND @robots_raises_id IS NULL THEN
     IF @robots_next IS NOT NULL THEN

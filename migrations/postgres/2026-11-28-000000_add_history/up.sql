@@ -73,7 +73,7 @@ BEGIN
 EXECUTE replace($functions$
 -- Before a statement: locks the catalogue, before it locks robots. After it: stores the last revision, which is a
 -- variable meanwhile, because updating a row again and again in a transaction takes longer each time.
-CREATE FUNCTION robots_statement() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION robots_statement() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     last bigint;
 BEGIN
@@ -90,7 +90,7 @@ $$;
 
 -- Gives a change its revision and its time. A program that does not know the revision leaves it as it is, and knows
 -- neither the search text nor who changes the robot.
-CREATE FUNCTION robots_row() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION robots_row() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     next bigint := current_setting('robots.revision')::bigint + 1;
     present bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);

@@ -149,7 +149,8 @@ fn remedy(target: &str) -> String {
     match target.strip_prefix("sqlite://") {
         Some(path) => format!("delete '{path}', '{path}-wal' and '{path}-shm'"),
         None => format!(
-            "drop the tables robots, robots_definition, robots_rewrite and __diesel_schema_migrations of {}",
+            "drop the tables robots, robots_catalogue, robots_versions, robots_definition, \
+             robots_rewrite and __diesel_schema_migrations of {}",
             redact(target)
         ),
     }

@@ -367,7 +367,8 @@ pub enum OpenError {
     /// A copy into the database is not complete: see [`Preparation::BeginCopy`](crate::Preparation::BeginCopy).
     #[error(
         "the database {0} is the target of a copy that is running or was stopped; if it was \
-         stopped, delete the file, or drop the tables robots, robots_definition, robots_rewrite and __diesel_schema_migrations, and \
+         stopped, delete the file, or drop the tables robots, robots_catalogue, robots_versions, robots_definition, \
+         robots_rewrite and __diesel_schema_migrations, and \
          copy again"
     )]
     IncompleteCopy(String),

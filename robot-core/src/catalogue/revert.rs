@@ -1,6 +1,6 @@
 //! Undoing changes: the values of an earlier version become a new change, under the rules of today.
 
-use std::collections::BTreeSet;
+use std::{cmp::Reverse, collections::BTreeSet};
 
 use compact_str::CompactString;
 use serde::Deserialize;
@@ -171,12 +171,17 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     if !problems.is_empty() {
         return Err(Error::NotReverted(problems));
     }
-    // Names that are released can be taken.
-    changes.sort_by_key(|change| match change {
-        Change::Delete(..) => 0,
-        Change::Update(..) => 1,
-        _ => 2,
+    // Names that are released can be taken: the last change is undone first.
+    changes.sort_by_key(|change| {
+        let kind = match change {
+            Change::Delete(..) => 0,
+            Change::Update(..) => 1,
+            _ => 2,
+        };
+        (kind, Reverse(change.expected()))
     });
+    // If the versions at the position were removed meanwhile, robots seem not to have existed.
+    catalogue.changes(&revert.after, 1)?;
     let positions = if revert.is_dry_run || changes.is_empty() {
         None
     } else {

@@ -1,7 +1,7 @@
 //! Waiting for changes of a catalogue.
 
 use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     thread,
     time::{Duration, Instant},
 };
@@ -43,7 +43,6 @@ pub struct Watch(Arc<Shared>);
 struct Shared {
     catalogue: Arc<dyn Catalogue>,
     waiters: Mutex<Waiters>,
-    arrived: Condvar,
 }
 
 #[derive(Default)]
@@ -74,7 +73,6 @@ impl Watch {
         Self(Arc::new(Shared {
             catalogue,
             waiters: Mutex::default(),
-            arrived: Condvar::new(),
         }))
     }
 
@@ -118,7 +116,6 @@ impl Watch {
             }
         }
         drop(waiters);
-        self.0.arrived.notify_one();
         async {
             let stopped = || Err(Error::unavailable("nothing looks for changes"));
             receiver.await.unwrap_or_else(|_| stopped())
@@ -157,16 +154,13 @@ impl Shared {
     }
 }
 
-/// Looks at the catalogue while there are waiters, until the watch is dropped.
+/// Looks at the catalogue while there are waiters.
 fn run(shared: &Weak<Shared>) {
     while let Some(shared) = shared.upgrade() {
-        let waiters = shared.lock();
-        let is_idle = waiters.list.is_empty();
-        if is_idle {
-            // Wakes up now and then to notice that the watch is gone.
-            let waited = shared.arrived.wait_timeout(waiters, Duration::from_secs(1));
-            drop(waited);
-            continue;
+        let mut waiters = shared.lock();
+        if waiters.list.is_empty() {
+            waiters.has_thread = false;
+            return;
         }
         drop(waiters);
         shared.look();

@@ -129,6 +129,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
                 None => service.catalogue.position()?,
             };
             Ok(response::events(Events {
+                definition: definition.revision(),
                 service,
                 credentials,
                 filter,
@@ -154,12 +155,13 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         return Ok(Pending::blocking(move || {
             check_choices(&*service.catalogue, &filter)?;
             let changes = service.catalogue.changes(&after, limit)?;
-            Ok(page(&changes, &definition, &filter))
+            Ok(page(&changes, &service.catalogue.definition(), &filter))
         }));
     }
     let changes = service.watch.changes(after, limit, wait);
     Ok(Pending::awaited(async move {
-        Ok(page(&*changes.await?, &definition, &filter))
+        let changes = changes.await?;
+        Ok(page(&changes, &service.catalogue.definition(), &filter))
     }))
 }
 

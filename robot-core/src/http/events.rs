@@ -106,6 +106,8 @@ pub struct Events {
     pub(super) credentials: Option<String>,
     pub(super) filter: Filter,
     pub(super) after: Position,
+    /// The revision of the definition by which the filter was read.
+    pub(super) definition: Revision,
     /// When the stream ends.
     pub(super) until: Option<Instant>,
     /// When the last piece was sent; `None` before the first one.
@@ -140,6 +142,10 @@ impl Events {
                 self.sent = Some(Instant::now());
                 return Some(self.piece(&changes));
             }
+            // Numbers of changes may have gaps.
+            if changes.events.is_empty() {
+                self.after = changes.next.clone();
+            }
             if sent.elapsed() >= SILENCE {
                 self.sent = Some(Instant::now());
                 return Some(b":\n\n".to_vec());
@@ -147,8 +153,12 @@ impl Events {
         }
     }
 
-    /// Whether the service is not stopping, and the client may still read.
+    /// Whether the service is not stopping, the client may still read, and its filter means the same. Otherwise the client
+    /// sends its request again.
     fn may_go_on(&self) -> bool {
+        if self.service.catalogue.definition().revision() != self.definition {
+            return false;
+        }
         let client = self
             .service
             .settings
@@ -162,14 +172,11 @@ impl Events {
         let definition = self.service.catalogue.definition();
         let matcher = self.filter.matcher();
         let mut bytes = Vec::new();
-        let mut next = changes.next.clone();
+        self.after = changes.next.clone();
         for event in &changes.events {
-            if bytes.len() >= PIECE {
-                break;
-            }
-            next = Position {
+            let next = Position {
                 revision: event.revision.get(),
-                ..next
+                ..changes.next.clone()
             };
             let robot = event.robot.as_ref();
             let is_included = robot.is_none_or(|robot| matcher.matches(robot));
@@ -178,8 +185,11 @@ impl Events {
             // Writing to memory does not fail.
             _ = serde_json::to_writer(&mut bytes, &view);
             bytes.extend_from_slice(b"\n\n");
+            if bytes.len() >= PIECE {
+                self.after = next;
+                break;
+            }
         }
-        self.after = next;
         bytes
     }
 }

@@ -255,7 +255,7 @@ fn changes_of_the_definition_are_kept(catalogue: &dyn Catalogue) {
     let mut draft = Draft::new("a", "droid", 1977);
     draft.set("rooms", "3");
     draft.set("maker", "ACME");
-    let id = ok(catalogue.add(draft)).id();
+    let id = ok(Acting::new(catalogue, "Anna").add(draft)).id();
     let other = add(catalogue, "b").id();
     define(r#"{"properties": {"rooms": {"type": "integer"}}}"#);
     let history = ok(catalogue.history(id, None, 10));
@@ -267,6 +267,7 @@ fn changes_of_the_definition_are_kept(catalogue: &dyn Catalogue) {
         .first()
         .map(|event| (value(event, "rooms"), value(event, "maker")));
     assert_eq!(latest, Some((Some(3_i64.into()), None)));
+    assert_eq!(history.first().map(|event| event.by.as_deref()), Some(None));
     let first = history
         .last()
         .map(|event| (value(event, "rooms"), value(event, "maker")));

@@ -179,7 +179,7 @@ impl Dialect for AsyncMysqlConnection {
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
 
-    const SET_OWN: &str = ", robots.own = new.own, robots.revision = 0";
+    const SET_OWN: &str = ", robots.own = new.own, robots.updated_by = NULL, robots.revision = 0";
 
     /// The first row has a revision only if the definition of the database is this one, which stays so until the
     /// transaction ends; otherwise the insert fails. MariaDB returns the ids of the rows: a cluster that loses a node

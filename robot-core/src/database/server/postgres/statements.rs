@@ -133,7 +133,7 @@ impl Dialect for AsyncPgConnection {
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
 
-    const SET_OWN: &str = ", own = new.own::jsonb, revision = 0";
+    const SET_OWN: &str = ", own = new.own::jsonb, updated_by = NULL, revision = 0";
 
     /// Reads the result to its end, which comes after the commit: the first row comes before it.
     async fn insert(
