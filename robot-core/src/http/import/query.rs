@@ -31,7 +31,7 @@ impl Query {
             OnConflict::of_name(name).ok_or("on_conflict must be fail, skip or replace")
         })?;
         let is_proposal = arguments.flag("propose")? || is_proposal;
-        let defines = is_proposal || arguments.flag("define")?;
+        let defines = arguments.flag("define")? || is_proposal;
         let mut columns = Columns::of(Arc::clone(definition));
         let known = definition.default_fields().iter();
         let known: Vec<_> = known.map(Field::name).collect();
