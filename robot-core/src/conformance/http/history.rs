@@ -219,6 +219,10 @@ fn positions_of_others_are_410(session: &Session<'_>) {
 }
 
 fn versions_come_back(session: &Session<'_>) {
+    for path in ["history", "revert"] {
+        let target = format!("/v1/robots/x/{path}");
+        assert_eq!(session.call("OPTIONS", &target, &[], b"").status, 404);
+    }
     let id = session.add("A");
     let robot = format!("/v1/robots/{id}");
     let history = |query: &str| parsed(&session.get(&format!("{robot}/history{query}")));
