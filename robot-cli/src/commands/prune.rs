@@ -1,6 +1,6 @@
 //! `prune`: removes past versions.
 
-use std::{ops::ControlFlow, time::Duration};
+use std::ops::ControlFlow;
 
 use clap::Args;
 use robot_core::{Catalogue, Retention};
@@ -21,13 +21,7 @@ pub(crate) struct PruneArgs {
 /// Removes the versions, and prints how many.
 pub(crate) fn run(args: &PruneArgs, context: &mut Context<'_>) -> Result<(), CliError> {
     let catalogue = context.open_existing()?;
-    let keep = match args.days {
-        0 => Retention::NONE,
-        days => Retention {
-            age: Duration::from_secs(u64::from(days) * 24 * 60 * 60),
-            ..Retention::default()
-        },
-    };
+    let keep = Retention::of_days(args.days);
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "pruning");
     let mut removed = 0;

@@ -42,6 +42,18 @@ impl Retention {
         versions: 0,
     };
 
+    /// The versions of so many days, ten million at most; none for 0.
+    #[must_use]
+    pub fn of_days(days: u32) -> Self {
+        match days {
+            0 => Self::NONE,
+            days => Self {
+                age: Duration::from_secs(u64::from(days) * 24 * 60 * 60),
+                ..Self::default()
+            },
+        }
+    }
+
     /// The time from which on versions that were replaced are kept.
     pub(crate) fn oldest(self) -> Timestamp {
         let age = i64::try_from(self.age.as_millis()).unwrap_or(i64::MAX);

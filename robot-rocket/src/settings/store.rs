@@ -68,13 +68,7 @@ pub(super) fn retention(reader: &mut Reader<'_>) -> Retention {
     const DAY: u64 = 24 * 60 * 60;
     let default = Retention::default();
     let days = u32::try_from(default.age.as_secs() / DAY).unwrap_or(u32::MAX);
-    match reader.get_or("history", "a whole number of days", days) {
-        0 => Retention::NONE,
-        days => Retention {
-            age: Duration::from_secs(u64::from(days) * DAY),
-            ..default
-        },
-    }
+    Retention::of_days(reader.get_or("history", "a whole number of days", days))
 }
 
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
