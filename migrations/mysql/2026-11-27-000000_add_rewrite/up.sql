@@ -4,5 +4,7 @@
 CREATE TABLE IF NOT EXISTS robots_rewrite (
     id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
     next_id BIGINT NOT NULL,
-    dropped LONGTEXT NOT NULL
+    dropped LONGTEXT NOT NULL,
+    -- Who has changed the definition.
+    actor VARCHAR(255)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4;

@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS robots_catalogue (
     revision BIGINT NOT NULL,
     -- The versions that later changes have replaced are complete.
     complete_from BIGINT NOT NULL,
-    -- Who deletes robots in the present transaction.
+    -- Who deletes robots, or drops their values, in the present transaction.
     actor VARCHAR(255)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4
     /*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */;
@@ -90,7 +90,7 @@ IF NEW.revision <> OLD.revision OR NOT (NEW.name = OLD.name AND NEW.type <=> OLD
     AND NEW.own <=> OLD.own)
 THEN
     IF NEW.revision = OLD.revision THEN
-        SET NEW.updated_by = NULL;
+        SET NEW.updated_by = (SELECT actor FROM robots_catalogue WHERE id = 1);
         IF NOT (NEW.name = OLD.name AND NEW.own <=> OLD.own) THEN
             SET NEW.search_text = NULL, NEW.own_text = NULL;
         END IF;

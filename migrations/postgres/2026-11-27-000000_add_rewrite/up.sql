@@ -4,5 +4,7 @@
 CREATE TABLE robots_rewrite (
     id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
     next_id BIGINT NOT NULL,
-    dropped TEXT NOT NULL
+    dropped TEXT NOT NULL,
+    -- Who has changed the definition.
+    actor TEXT
 );

@@ -8,7 +8,7 @@ CREATE TABLE robots_catalogue (
     revision BIGINT NOT NULL,
     -- The versions that later changes have replaced are complete.
     complete_from BIGINT NOT NULL,
-    -- Who deletes robots in the present transaction.
+    -- Who deletes robots, or drops their values, in the present transaction.
     actor TEXT
 );
 INSERT INTO robots_catalogue (id, identity, revision, complete_from)
@@ -97,7 +97,7 @@ DECLARE
 BEGIN
     IF TG_OP = 'UPDATE' THEN
         IF NEW.revision = OLD.revision THEN
-            NEW.updated_by := NULL;
+            NEW.updated_by := (SELECT actor FROM SCHEMA.robots_catalogue WHERE id = 1);
             IF (NEW.name, NEW.own) IS DISTINCT FROM (OLD.name, OLD.own) THEN
                 NEW.search_text := NULL;
                 NEW.own_text := NULL;

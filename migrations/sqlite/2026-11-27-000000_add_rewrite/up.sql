@@ -4,5 +4,7 @@
 CREATE TABLE robots_rewrite (
     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     next_id INTEGER NOT NULL,
-    dropped TEXT NOT NULL
+    dropped TEXT NOT NULL,
+    -- Who has changed the definition.
+    actor TEXT
 ) STRICT;

@@ -7,7 +7,7 @@ CREATE TABLE robots_catalogue (
     revision INTEGER NOT NULL,
     -- The versions that later changes have replaced are complete.
     complete_from INTEGER NOT NULL,
-    -- Who deletes robots in the present transaction.
+    -- Who deletes robots, or drops their values, in the present transaction.
     actor TEXT
 ) STRICT;
 INSERT INTO robots_catalogue (id, identity, revision, complete_from)
@@ -90,13 +90,13 @@ WHEN new.revision < (SELECT revision FROM robots_catalogue)
 BEGIN
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
         revision, added, name, type, year, own, created_at, updated_at, updated_by)
-    SELECT old.id, revision, 0, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), NULL,
+    SELECT old.id, revision, 0, CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER), actor,
         old.revision, old.added, old.name, old.type, old.year, old.own, old.created_at, old.updated_at, old.updated_by
     FROM robots_catalogue;
     UPDATE robots SET
         revision = (SELECT revision FROM robots_catalogue),
         updated_at = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),
-        updated_by = NULL,
+        updated_by = (SELECT actor FROM robots_catalogue),
         search_text = CASE WHEN new.name = old.name AND new.own IS old.own THEN search_text END,
         own_text = CASE WHEN new.name = old.name AND new.own IS old.own THEN own_text END
     WHERE id = new.id;

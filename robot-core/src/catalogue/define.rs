@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use compact_str::CompactString;
+
 use super::error::{DefinitionConflict, Error, Result};
 use crate::model::{Definition, Draft, Field, INDEXED_LENGTH, Kind, Revision, Robot, ValidChanges};
 
@@ -28,6 +30,8 @@ pub struct Redefinition {
     /// Whether the values of fields that are removed are dropped, and values that cannot be converted to the new kind of
     /// their field. Otherwise robots that have such values exclude the definition.
     pub drops_values: bool,
+    /// Who changes the definition, and by that robots.
+    pub by: Option<CompactString>,
 }
 
 impl Redefinition {
@@ -37,6 +41,7 @@ impl Redefinition {
             definition,
             expected: None,
             drops_values: false,
+            by: None,
         }
     }
 

@@ -350,7 +350,9 @@ macro_rules! forward_catalogue {
                 $target.definition()
             }
             fn define(&$self, redefinition: Redefinition) -> Result<Arc<Definition>> {
-                $target.define(redefinition)
+                let $by = redefinition.by.as_deref();
+                let by = $author.map(CompactString::from);
+                $target.define(Redefinition { by, ..redefinition })
             }
             fn position(&$self) -> Result<Position> {
                 $target.position()

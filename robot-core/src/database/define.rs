@@ -187,7 +187,14 @@ pub(super) async fn store<C: Dialect>(
     let definition = definition.with_revision(revision.next());
     let converted: Vec<_> = redefinition.converted(present).collect();
     let drops_values = redefinition.drops_values;
-    rewrite::convert(connection, Some(&definition), &converted, drops_values).await?;
+    let by = redefinition.by.as_deref();
+    rewrite::convert(
+        connection,
+        Some((&definition, by)),
+        &converted,
+        drops_values,
+    )
+    .await?;
     for field in converted.into_iter().filter(|field| field.is_unique()) {
         let conflict = DefinitionConflict::HaveDuplicates;
         check_conflict(connection, &definition, field, conflict).await?;

@@ -10,7 +10,7 @@ use super::{
     errors::wrap,
     fragment::{Fragment, json},
     schema::{DraftRow, ROBOT, RobotRow},
-    statements::{by_definition, check_current, end_of_step, select},
+    statements::{by_definition, check_current, end_of_step, select, set_actor},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Redefinition, Room},
@@ -96,8 +96,9 @@ pub(super) async fn begin<C: Dialect>(
         return Ok(());
     }
     connection.batch("DELETE FROM robots_rewrite").await?;
-    let insert = "INSERT INTO robots_rewrite (id, next_id, dropped) VALUES (1, 1, ";
-    let insert = Fragment::new(insert).text(json(&dropped)?).sql(")");
+    let insert = "INSERT INTO robots_rewrite (id, next_id, dropped, actor) VALUES (1, 1, ";
+    let insert = Fragment::new(insert).text(json(&dropped)?).sql(", ");
+    let insert = insert.text_or_null(redefinition.by.as_deref()).sql(")");
     connection.change(insert).await.map(drop)
 }
 
@@ -117,7 +118,14 @@ pub(super) async fn step<C: Dialect>(
         let from = Fragment::new("robots.id BETWEEN ").number(next);
         from.sql(" AND ").number(last)
     };
-    drop_values(connection, &names(&dropped), of_step()).await?;
+    let dropped = names(&dropped);
+    if !dropped.is_empty() {
+        let actor =
+            "UPDATE robots_catalogue SET actor = (SELECT actor FROM robots_rewrite WHERE id = 1)";
+        connection.batch(actor).await?;
+        drop_values(connection, &dropped, of_step()).await?;
+        set_actor(connection, None).await?;
+    }
     let with_own = of_step().sql(" AND robots.own IS NOT NULL ORDER BY robots.id");
     let query = select(ROBOT, Some(with_own)).sql(C::FOR_UPDATE);
     let room = &mut Room::of_robots(usize::MAX);
@@ -151,11 +159,11 @@ async fn with_values<C: Dialect>(
         .await
 }
 
-/// Converts the values of fields to their kinds, by the definition that the transaction has stored; without one, only
-/// checks whether that is possible. Values that cannot be converted are dropped, or exclude the definition.
+/// Converts the values of fields to their kinds, by the definition that the transaction has stored, and its author; without
+/// one, only checks whether that is possible. Values that cannot be converted are dropped, or exclude the definition.
 pub(super) async fn convert<C: Dialect>(
     connection: &mut C,
-    definition: Option<&Definition>,
+    definition: Option<(&Definition, Option<&str>)>,
     fields: &[&Field],
     drops_values: bool,
 ) -> QueryResult<()> {
@@ -185,10 +193,12 @@ pub(super) async fn convert<C: Dialect>(
                 converted.push((robot, changes.apply_to(robot, robot.revision())));
             }
         }
-        if let Some(definition) = definition.filter(|_| !is_excluded && !converted.is_empty()) {
+        if let Some((definition, by)) = definition.filter(|_| !is_excluded && !converted.is_empty())
+        {
             // With the revision before.
             let rows = converted.iter().map(|(robot, converted)| {
-                RobotRow::new(robot, DraftRow::new(definition, converted.values()))
+                let row = DraftRow::new(definition, converted.values()).by(by);
+                RobotRow::new(robot, row)
             });
             let rows: Vec<_> = rows.collect();
             write(connection, definition, &rows, C::SET_OWN).await?;

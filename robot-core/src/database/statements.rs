@@ -304,22 +304,25 @@ pub(super) async fn check_current<C: Dialect>(
     Err(wrap(Error::DefinitionStale))
 }
 
+/// Stores who changes robots in the transaction of the caller, for the triggers; `None` before it ends.
+pub(super) async fn set_actor<C: Execute>(connection: &mut C, by: Option<&str>) -> QueryResult<()> {
+    let actor = Fragment::new("UPDATE robots_catalogue SET actor = ");
+    connection.change(actor.text_or_null(by)).await.map(drop)
+}
+
 /// Deletes the robots that meet a condition, and returns how many there were. If it has an author, it needs a transaction.
 pub(super) async fn delete<C: Execute>(
     connection: &mut C,
     by: Option<&str>,
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
-    let actor = "UPDATE robots_catalogue SET actor = ";
     if by.is_some() {
-        connection
-            .change(Fragment::new(actor).text_or_null(by))
-            .await?;
+        set_actor(connection, by).await?;
     }
     let delete = Fragment::new("DELETE FROM robots WHERE ");
     let deleted = connection.change(delete.then(condition)).await?;
     if by.is_some() {
-        connection.change(Fragment::new(actor).sql("NULL")).await?;
+        set_actor(connection, None).await?;
     }
     Ok(deleted)
 }

@@ -1,7 +1,5 @@
 //! `/api/definition`: the fields of the robots, as a document of JSON Schema.
 
-use std::sync::Arc;
-
 use super::{
     conditions::Conditions, failure::Failure, render, reply::Reply, response::Started, route::Call,
 };
@@ -31,7 +29,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
         .map_err(|error| Failure::malformed(format!("{error}")))?;
     let mut redefinition = Redefinition::new(definition);
     redefinition.drops_values = drops_values;
-    let (catalogue, reply) = (Arc::clone(&call.service.catalogue), Reply::to(call));
+    let (catalogue, reply) = (call.catalogue(), Reply::to(call));
     Ok(Pending::blocking(move || {
         if !conditions.permit_all() {
             let present = catalogue.definition().revision();

@@ -228,7 +228,8 @@ impl Robots {
         self.definition = Arc::new(definition);
         for robot in rewritten {
             let revision = self.history.next_revision()?;
-            let audit = audit(self.by_id.get(&robot.id()).map(|robot| &**robot), None);
+            let before = self.by_id.get(&robot.id()).map(|robot| &**robot);
+            let audit = audit(before, redefinition.by.as_deref());
             let robot = Arc::new(robot.with_revision(revision).with_audit(audit));
             self.history.stored(Action::Changed, &robot);
             self.by_id.insert(robot.id(), robot);
@@ -256,10 +257,12 @@ impl MemoryCatalogue {
             last_id,
             ..Robots::default()
         };
-        catalogue.history.forget_after(revision);
         for robot in robots {
-            catalogue.put(Arc::new(robot));
+            let robot = Arc::new(robot);
+            catalogue.history.stored(Action::Added, &robot);
+            catalogue.put(robot);
         }
+        catalogue.history.forget_after(revision);
         let robots = RwLock::new(catalogue);
         Self { robots }
     }

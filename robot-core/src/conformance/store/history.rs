@@ -249,14 +249,20 @@ fn changes_of_the_definition_are_kept(catalogue: &dyn Catalogue) {
         let definition = super::own_fields::parse(document);
         let mut redefinition = Redefinition::new(definition);
         redefinition.drops_values = true;
+        redefinition.by = Some("Ben".into());
         ok(catalogue.define(redefinition))
     };
     define(r#"{"properties": {"rooms": {"type": "string"}, "maker": {"type": "string"}}}"#);
     let mut draft = Draft::new("a", "droid", 1977);
-    draft.set("rooms", "3");
     draft.set("maker", "ACME");
+    let named = Draft {
+        name: Some("b".into()),
+        ..draft.clone()
+    };
+    let dropping = ok(catalogue.add(named)).id();
+    draft.set("rooms", "3");
     let id = ok(Acting::new(catalogue, "Anna").add(draft)).id();
-    let other = add(catalogue, "b").id();
+    let other = add(catalogue, "c").id();
     define(r#"{"properties": {"rooms": {"type": "integer"}}}"#);
     let history = ok(catalogue.history(id, None, 10));
     let value = |event: &Event, name| {
@@ -267,7 +273,11 @@ fn changes_of_the_definition_are_kept(catalogue: &dyn Catalogue) {
         .first()
         .map(|event| (value(event, "rooms"), value(event, "maker")));
     assert_eq!(latest, Some((Some(3_i64.into()), None)));
-    assert_eq!(history.first().map(|event| event.by.as_deref()), Some(None));
+    for id in [id, dropping] {
+        let events = ok(catalogue.history(id, None, 10));
+        let authors: Vec<_> = events.iter().map(|event| event.by.as_deref()).collect();
+        assert_eq!((authors.len(), authors[0]), (2, Some("Ben")));
+    }
     let first = history
         .last()
         .map(|event| (value(event, "rooms"), value(event, "maker")));

@@ -128,7 +128,7 @@ impl Dialect for SqliteConnection {
     );
 
     const SET_OWN: &str = concat!(
-        ", own = value ->> 'own', updated_by = NULL, revision = (SELECT revision FROM robots_catalogue) + 1 + key, updated_at = ",
+        ", own = value ->> 'own', updated_by = value ->> 'updated_by', revision = (SELECT revision FROM robots_catalogue) + 1 + key, updated_at = ",
         now_sql!()
     );
 

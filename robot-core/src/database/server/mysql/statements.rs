@@ -174,12 +174,14 @@ impl Dialect for AsyncMysqlConnection {
         ", '$[*]' COLUMNS (id BIGINT PATH '$.id', revision BIGINT PATH '$.revision',
              search_text VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.search_text',
              own_text LONGTEXT CHARACTER SET utf8mb4 PATH '$.own_text',
-             own LONGTEXT CHARACTER SET utf8mb4 PATH '$.own')) AS new
+             own LONGTEXT CHARACTER SET utf8mb4 PATH '$.own',
+             updated_by VARCHAR(255) CHARACTER SET utf8mb4 PATH '$.updated_by')) AS new
          SET robots.search_text = new.search_text, robots.own_text = new.own_text/*own*/
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
 
-    const SET_OWN: &str = ", robots.own = new.own, robots.updated_by = NULL, robots.revision = 0";
+    const SET_OWN: &str =
+        ", robots.own = new.own, robots.updated_by = new.updated_by, robots.revision = 0";
 
     /// The first row has a revision only if the definition of the database is this one, which stays so until the
     /// transaction ends; otherwise the insert fails. MariaDB returns the ids of the rows: a cluster that loses a node

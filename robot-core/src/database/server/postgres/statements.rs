@@ -129,11 +129,11 @@ impl Dialect for AsyncPgConnection {
 
     const SET_SEARCH_TEXTS: (&str, &str) = (
         "UPDATE robots SET search_text = new.search_text, own_text = new.own_text/*own*/ FROM json_to_recordset(",
-        "::json) AS new (id bigint, revision bigint, search_text text, own_text text, own text)
+        "::json) AS new (id bigint, revision bigint, search_text text, own_text text, own text, updated_by text)
          WHERE robots.id = new.id AND robots.revision = new.revision",
     );
 
-    const SET_OWN: &str = ", own = new.own::jsonb, updated_by = NULL, revision = 0";
+    const SET_OWN: &str = ", own = new.own::jsonb, updated_by = new.updated_by, revision = 0";
 
     /// Reads the result to its end, which comes after the commit: the first row comes before it.
     async fn insert(
