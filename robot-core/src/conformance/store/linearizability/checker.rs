@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use super::{
     history::{Event, History},
     operation::{CallResult, Operation},
+    random::greatest_revision,
 };
 use crate::{
     catalogue::CatalogueExt,
@@ -61,10 +62,9 @@ struct PartialOrder {
 fn search(start: &[Robot], events: &[Event]) -> Result<(), PartialOrder> {
     assert!(events.len() < 128, "a set has 128 bits");
     let unclaimed = unclaimed(events);
-    let revisions = start.iter().map(|robot| robot.revision().get());
     let start = State {
         robots: start.to_vec(),
-        revision: revisions.max().unwrap_or(0),
+        revision: greatest_revision(start),
     };
     let mut search = Search {
         events,

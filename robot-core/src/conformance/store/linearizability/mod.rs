@@ -25,7 +25,7 @@ use crate::{
 };
 use history::{Event, History};
 use operation::{CallResult, Operation};
-use random::{Caller, Kind, NAMES, Random};
+use random::{Caller, Kind, NAMES, Random, greatest_revision};
 
 /// The minimum number of rounds.
 const ROUNDS: usize = 40;
@@ -75,6 +75,7 @@ const ALL_KINDS: Mix = Mix {
         Caller::get,
         Caller::find,
         Caller::page,
+        Caller::changed,
     ],
 };
 
@@ -92,6 +93,7 @@ const ONE_ROBOT: Mix = Mix {
         Caller::get,
         Caller::find,
         Caller::page,
+        Caller::changed,
     ],
 };
 
@@ -174,8 +176,9 @@ fn final_reads(start: &[Robot], events: &[Event]) -> Vec<Operation> {
     let ids: BTreeSet<_> = start.iter().chain(seen).map(Robot::id).collect();
     let by_id = ids.into_iter().map(Operation::Get);
     let by_name = NAMES.map(Operation::Find);
+    let changed = Operation::Changed(greatest_revision(start));
     let everything = Operation::everything();
-    by_id.chain(by_name).chain([everything]).collect()
+    by_id.chain(by_name).chain([changed, everything]).collect()
 }
 
 /// Checks a round, and returns the robots at its end. `used` are all ids that were ever seen.

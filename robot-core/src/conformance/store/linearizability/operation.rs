@@ -1,7 +1,9 @@
 //! Operations of a history and their answers, as values that can be generated, compared and printed.
 
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Receipt},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Position, Receipt,
+    },
     model::{Draft, Revision, Robot, RobotId, ValidChanges, Violation},
 };
 
@@ -18,6 +20,8 @@ pub(super) enum Operation {
     Find(&'static str),
     /// In the order of the names.
     Page(Filter, Cursor, usize),
+    /// The robots that have changed after a revision, in the order of the changes.
+    Changed(i64),
 }
 
 /// What a call returned.
@@ -45,7 +49,10 @@ impl Operation {
     }
 
     pub(super) fn is_read(&self) -> bool {
-        matches!(self, Self::Get(_) | Self::Find(_) | Self::Page(..))
+        matches!(
+            self,
+            Self::Get(_) | Self::Find(_) | Self::Page(..) | Self::Changed(_)
+        )
     }
 
     pub(super) fn call(&self, catalogue: &dyn Catalogue) -> CallResult {
@@ -68,6 +75,7 @@ impl Operation {
                     ..PageRequest::new(&filter, &cursor)
                 })
                 .map(|page| CallResult::Robots(page.items)),
+            Self::Changed(after) => changed(catalogue, after),
         };
         result.unwrap_or_else(|error| self.error_answer(&error))
     }
@@ -89,9 +97,32 @@ impl Operation {
     fn target(&self) -> Option<RobotId> {
         match self {
             Self::Update(id, ..) | Self::Delete(id, _) | Self::Get(id) => Some(*id),
-            Self::Add(_) | Self::Find(_) | Self::Page(..) => None,
+            Self::Add(_) | Self::Find(_) | Self::Page(..) | Self::Changed(_) => None,
         }
     }
+}
+
+/// The robots that have changed after a revision, of a store that does not keep changes by its list.
+fn changed(catalogue: &dyn Catalogue, after: i64) -> Result<CallResult, Error> {
+    let now = match catalogue.position() {
+        Err(Error::NoHistory) => {
+            let mut robots = catalogue.list()?;
+            robots.retain(|robot| robot.revision().get() > after);
+            robots.sort_unstable_by_key(Robot::revision);
+            return Ok(CallResult::Robots(robots));
+        }
+        now => now?,
+    };
+    let after = Position {
+        revision: after,
+        ..now
+    };
+    let changes = catalogue.changes(&after, 1000)?;
+    Ok(changes
+        .events
+        .into_iter()
+        .filter_map(|event| event.robot)
+        .collect())
 }
 
 impl CallResult {

@@ -16,6 +16,12 @@ pub(super) const NAMES: [&str; 3] = ["one", "two", "one two"];
 /// Generates an operation of a kind. In a list of kinds, repetition makes one more frequent.
 pub(super) type Kind = fn(&mut Caller) -> Operation;
 
+/// The greatest revision of robots; 0 if there are none.
+pub(super) fn greatest_revision(robots: &[Robot]) -> i64 {
+    let revisions = robots.iter().map(|robot| robot.revision().get());
+    revisions.max().unwrap_or(0)
+}
+
 /// Pseudorandom numbers: `SplitMix64` (Steele, Lea and Flood, 2014).
 #[derive(Debug)]
 pub(super) struct Random(u64);
@@ -55,6 +61,8 @@ impl Random {
 pub(super) struct Caller {
     random: Random,
     known: Vec<RobotId>,
+    /// The greatest revision at the start.
+    start: i64,
     /// The robots as they were read last.
     read: HashMap<RobotId, Revision>,
 }
@@ -64,6 +72,7 @@ impl Caller {
         Self {
             random: Random::new(seed),
             known: start.iter().map(Robot::id).collect(),
+            start: greatest_revision(start),
             read: start
                 .iter()
                 .map(|robot| (robot.id(), robot.revision()))
@@ -117,6 +126,10 @@ impl Caller {
 
     pub(super) fn find(&mut self) -> Operation {
         Operation::Find(self.random.one_of(NAMES))
+    }
+
+    pub(super) fn changed(&mut self) -> Operation {
+        Operation::Changed(self.start)
     }
 
     /// The id of a known robot, or an unused id.
