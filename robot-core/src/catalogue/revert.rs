@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 /// The number of changes that are read together.
-const PAGE: usize = 1000;
+const PAGE: usize = 200;
 
 /// Which changes are undone.
 ///
@@ -164,7 +164,7 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
             }
             Err(violations) => problems.push((id, violations)),
         }
-        if changes.len() > REVERT_LIMIT {
+        if changes.len() + problems.len() > REVERT_LIMIT {
             return Err(Error::TooManyChanges);
         }
     }

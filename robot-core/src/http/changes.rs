@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     accept::accepts_events,
-    events::{EventView, Events},
+    events::{EventView, Events, views},
     failure::Failure,
     headers,
     query::{check_choices, filter},
@@ -28,7 +28,7 @@ use crate::{
         By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, ParsePositionError, Pending,
         Position, Revert,
     },
-    model::{Definition, Revision, RobotId},
+    model::{Definition, Revision, Robot, RobotId},
 };
 
 /// The number of changes in a response, unless the client wants fewer or more.
@@ -36,6 +36,12 @@ const LIMIT: usize = 100;
 
 /// The maximum number of changes in a response.
 const LIMIT_MAXIMUM: usize = 1000;
+
+/// The number of changes that are read together. Higher, and large robots take more memory; lower, and there are more reads.
+const STEP: usize = 200;
+
+/// The size of the robots after which a response has no further ones, in bytes.
+const SIZE: usize = 1024 * 1024;
 
 /// The maximum number of seconds that a request waits for changes. Longer, and proxies close the connection.
 const WAIT_MAXIMUM: u64 = 60;
@@ -154,27 +160,40 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     if wait.is_zero() || filter.unknown_choices().next().is_some() {
         return Ok(Pending::blocking(move || {
             check_choices(&*service.catalogue, &filter)?;
-            let changes = service.catalogue.changes(&after, limit)?;
+            let changes = changes(&*service.catalogue, &after, limit)?;
             Ok(page(&changes, &service.catalogue.definition(), &filter))
         }));
     }
-    let changes = service.watch.changes(after, limit, wait);
+    let changes = service.watch.changes(after, limit.min(STEP), wait);
     Ok(Pending::awaited(async move {
         let changes = changes.await?;
         Ok(page(&changes, &service.catalogue.definition(), &filter))
     }))
 }
 
+/// Whether a response has room for further changes.
+fn has_room(events: &[Event], limit: usize) -> bool {
+    let robots = events.iter().filter_map(|event| event.robot.as_ref());
+    events.len() < limit && robots.map(Robot::size).sum::<usize>() < SIZE
+}
+
+/// Some changes after a position, of each robot the latest one.
+fn changes(catalogue: &dyn Catalogue, after: &Position, limit: usize) -> Result<Changes, Error> {
+    let mut changes = catalogue.changes(after, limit.min(STEP))?;
+    while !changes.is_last && has_room(&changes.events, limit) {
+        let left = limit - changes.events.len();
+        let more = catalogue.changes(&changes.next, left.min(STEP))?;
+        let is_latest = |event: &Event| more.events.iter().all(|later| later.id != event.id);
+        changes.events.retain(is_latest);
+        changes.events.extend(more.events);
+        (changes.next, changes.is_last) = (more.next, more.is_last);
+    }
+    Ok(changes)
+}
+
 fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
-    let matcher = filter.matcher();
-    let is_included = |event: &Event| {
-        let robot = event.robot.as_ref();
-        robot.is_none_or(|robot| matcher.matches(robot))
-    };
-    let events = changes.events.iter();
-    let events = events.map(|event| EventView::new(event, definition, is_included(event)));
     current(&Page {
-        changes: events.collect(),
+        changes: views(changes, definition, filter).collect(),
         next: &changes.next,
         more: !changes.is_last,
     })
@@ -194,11 +213,18 @@ pub(super) fn history(call: &Call<'_>) -> Started {
     let before = call.arguments.parse("before", str::parse::<Revision>)?;
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     Ok(Pending::blocking(move || {
-        let mut events = service.catalogue.history(id, before, limit + 1)?;
+        let mut events = service.catalogue.history(id, before, limit.min(STEP) + 1)?;
         if events.is_empty() && before.is_none() {
             return Err(Error::NotFound(id).into());
         }
-        let more = events.len() > limit;
+        let mut more = events.len() > limit.min(STEP);
+        while more && has_room(&events, limit) {
+            let before = events.last().map(|event| event.revision);
+            let earlier = service.catalogue.history(id, before, STEP)?;
+            more = earlier.len() == STEP;
+            events.extend(earlier);
+        }
+        more |= events.len() > limit;
         events.truncate(limit);
         let next = events.last().filter(|_| more);
         let next = next.map(|event| event.revision);

@@ -62,6 +62,20 @@ impl<'a> EventView<'a> {
     }
 }
 
+/// Changes for a client whose filter includes some robots.
+pub(super) fn views<'a>(
+    changes: &'a Changes,
+    definition: &'a Definition,
+    filter: &'a Filter,
+) -> impl Iterator<Item = EventView<'a>> {
+    let matcher = filter.matcher();
+    changes.events.iter().map(move |event| {
+        let robot = event.robot.as_ref();
+        let is_included = robot.is_none_or(|robot| matcher.matches(robot));
+        EventView::new(event, definition, is_included)
+    })
+}
+
 /// The time after which a silent stream sends a comment. Longer, and proxies close the connection.
 const SILENCE: Duration = Duration::from_secs(15);
 
@@ -170,17 +184,13 @@ impl Events {
     /// Changes as events, up to the size of a piece.
     fn piece(&mut self, changes: &Changes) -> Vec<u8> {
         let definition = self.service.catalogue.definition();
-        let matcher = self.filter.matcher();
         let mut bytes = Vec::new();
         self.after = changes.next.clone();
-        for event in &changes.events {
+        for view in views(changes, &definition, &self.filter) {
             let next = Position {
-                revision: event.revision.get(),
+                revision: view.revision.get(),
                 ..changes.next.clone()
             };
-            let robot = event.robot.as_ref();
-            let is_included = robot.is_none_or(|robot| matcher.matches(robot));
-            let view = EventView::new(event, &definition, is_included);
             bytes.extend_from_slice(format!("id: {next}\ndata: ").as_bytes());
             // Writing to memory does not fail.
             _ = serde_json::to_writer(&mut bytes, &view);

@@ -9,6 +9,7 @@ use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     changes_are_followed_from_a_list,
+    many_changes_are_read_by_one_request,
     waiting_ends_with_a_change,
     events_are_streamed,
     positions_of_others_are_410,
@@ -113,6 +114,29 @@ fn changes_are_followed_from_a_list(session: &Session<'_>) {
             .0
             .is_empty()
     );
+}
+
+/// More than the service reads together.
+fn many_changes_are_read_by_one_request(session: &Session<'_>) {
+    const COUNT: usize = 450;
+    let start = cursor(session, "/v1/robots?limit=1");
+    let robots =
+        (0..COUNT).map(|number| json!({"name": number.to_string(), "type": "droid", "year": 1}));
+    let robots: String = robots.map(|robot| format!("{robot}\n")).collect();
+    let headers = [("Content-Type", "application/x-ndjson")];
+    let target = "/v1/robots/import?atomic=true";
+    let answer = session.call("POST", target, &headers, robots.as_bytes());
+    assert_eq!(answer.status, 200, "{:.300}", answer.text());
+    for (limit, count) in [(COUNT - 1, COUNT - 1), (1000, COUNT)] {
+        let (changes, page) = changes(session, &format!("after={start}&limit={limit}"));
+        assert_eq!(
+            (changes.len(), &page["more"]),
+            (count, &json!(count < COUNT))
+        );
+        let revisions = page["changes"].as_array().into_iter().flatten();
+        let revisions: Vec<_> = revisions.filter_map(|it| it["revision"].as_i64()).collect();
+        assert!(revisions.is_sorted() && revisions.len() == count);
+    }
 }
 
 fn waiting_ends_with_a_change(session: &Session<'_>) {
