@@ -14,6 +14,9 @@ use crate::{
     model::{Revision, Robot, RobotId, Timestamp},
 };
 
+/// The number of versions that are forgotten together. More, and others wait longer; fewer, and all take longer.
+const STEP: u64 = 500;
+
 /// All changes, by their revisions.
 #[derive(Debug)]
 pub(super) struct History {
@@ -22,6 +25,10 @@ pub(super) struct History {
     of_robots: BTreeSet<(RobotId, i64)>,
     /// What the changes up to this one have replaced is not kept any more.
     complete_from: i64,
+    /// The number of changes that have replaced a version which is kept.
+    replacing: u64,
+    /// The changes up to this one have replaced no version that is kept.
+    pruned_to: i64,
 }
 
 #[derive(Debug)]
@@ -43,6 +50,8 @@ impl Default for History {
             log: BTreeMap::new(),
             of_robots: BTreeSet::new(),
             complete_from: 0,
+            replacing: 0,
+            pruned_to: 0,
         }
     }
 }
@@ -87,50 +96,48 @@ impl History {
 
     fn add(&mut self, revision: Revision, entry: Entry) {
         self.position.revision = revision.get();
+        self.replacing += u64::from(self.replaced(entry.id, revision.get()).is_some());
         self.of_robots.insert((entry.id, revision.get()));
         self.log.insert(revision.get(), entry);
+    }
+
+    /// The kept version of a robot that a change has replaced.
+    fn replaced(&self, id: RobotId, number: i64) -> Option<i64> {
+        let mut before = self.of_robots.range((id, 0)..(id, number));
+        before.next_back().map(|(_, replaced)| *replaced)
     }
 
     /// Forgets the changes after a revision, which are undone.
     pub(super) fn forget_after(&mut self, revision: i64) {
         self.position.revision = revision;
-        for (number, entry) in self.log.split_off(&(revision + 1)) {
+        for (number, entry) in self.log.split_off(&(revision + 1)).into_iter().rev() {
             self.of_robots.remove(&(entry.id, number));
+            self.replacing -= u64::from(self.replaced(entry.id, number).is_some());
         }
     }
 
-    /// Forgets the versions that were replaced too long ago, or are too many.
+    /// Forgets some of the versions that were replaced too long ago, or are too many, and returns their number.
     pub(super) fn prune(&mut self, keep: Retention) -> u64 {
-        let oldest = keep.oldest();
-        let changes = self.log.range(self.complete_from + 1..);
-        let replacing = changes.filter_map(|(number, entry)| {
-            let mut before = self.of_robots.range((entry.id, 0)..(entry.id, *number));
-            let (_, replaced) = before.next_back()?;
-            Some((
-                *number,
-                *replaced,
-                entry.id,
-                entry.at,
-                entry.robot.is_none(),
-            ))
-        });
-        let replacing: Vec<_> = replacing.collect();
-        let excess = replacing.len() as u64;
-        let excess = excess.saturating_sub(keep.versions);
-        let expired = replacing.into_iter().zip(0_u64..);
-        let expired = expired.take_while(|((_, _, _, at, _), index)| {
-            *index < excess || at.is_none_or(|at| at < oldest)
-        });
-        let mut count = 0;
-        for ((number, replaced, id, _, is_deletion), _) in expired {
-            self.log.remove(&replaced);
-            self.of_robots.remove(&(id, replaced));
-            if is_deletion {
-                self.log.remove(&number);
-                self.of_robots.remove(&(id, number));
+        let (oldest, mut count) = (keep.oldest(), 0);
+        while count < STEP
+            && let Some((number, entry)) = self.log.range(self.pruned_to + 1..).next()
+        {
+            let (number, id, is_deletion) = (*number, entry.id, entry.robot.is_none());
+            let is_kept =
+                entry.at.is_some_and(|at| at >= oldest) && self.replacing <= keep.versions;
+            if let Some(replaced) = self.replaced(id, number) {
+                if is_kept {
+                    break;
+                }
+                let deletion = is_deletion.then_some(number);
+                for forgotten in [replaced].into_iter().chain(deletion) {
+                    self.log.remove(&forgotten);
+                    self.of_robots.remove(&(id, forgotten));
+                }
+                (self.complete_from, count) = (number, count + 1);
+                self.replacing -= 1;
             }
-            self.complete_from = number;
-            count += 1;
+            self.pruned_to = number;
         }
         count
     }
