@@ -302,6 +302,8 @@ impl<B: Backend> Catalogue for ServerStore<B> {
 
     fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
         self.snapshot(Operation::Page, &async |connection: &mut B| {
+            // What has changed may have values of fields that this process does not know.
+            self.pool.connector.definition.refresh(connection).await?;
             history::changes(connection, after, limit).await
         })
     }

@@ -255,7 +255,11 @@ impl Catalogue for SqliteCatalogue {
 
     fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
         self.reads.pool.read(|connection| {
-            connection.transaction(|connection| now(history::changes(connection, after, limit)))
+            connection.transaction(|connection| {
+                // What has changed may have values of fields that this process does not know.
+                now(self.definition.refresh(connection))?;
+                now(history::changes(connection, after, limit))
+            })
         })
     }
 
