@@ -41,7 +41,7 @@ mod traces;
 use std::sync::Arc;
 
 use robot_core::{Catalogue, http::Api};
-use rocket::{Build, Rocket};
+use rocket::{Build, Rocket, fairing::AdHoc};
 
 use mounted::{Catalogues, Mounted};
 use permits::BlockingPermits;
@@ -103,7 +103,12 @@ pub fn mount(
         permits,
         files,
     };
+    let api = mounted.api.clone();
+    let stop = AdHoc::on_shutdown("end of waiting requests", move |_| {
+        Box::pin(async move { api.stop_waiting() })
+    });
     let rocket = Catalogues::add(rocket, mounted.clone())
+        .attach(stop)
         .mount(base, routes::all(&mounted))
         .register(base, routes::catchers(&mounted));
     match &settings.static_dir {

@@ -58,6 +58,11 @@ async fn serve(port: u16, api: Api) -> Result<(), Box<dyn Error>> {
         .map_err(|cause| format!("cannot listen on port {port}: {cause} (set it with PORT)"))?;
     let address = listener.local_addr()?;
     let (shutdown, deadline) = (shutdown_signal()?, shutdown_signal()?);
+    let waiting = api.clone();
+    let shutdown = async move {
+        shutdown.await;
+        waiting.stop_waiting();
+    };
     // The server runs even if its output is closed.
     let _ = writeln!(io::stdout(), "Robots at http://{address}/api/robots");
     let server = axum::serve(listener, axum_frontend::router(api)).with_graceful_shutdown(shutdown);
