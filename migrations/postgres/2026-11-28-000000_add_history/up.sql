@@ -4,6 +4,8 @@ CREATE TABLE robots_catalogue (
     id BIGINT NOT NULL PRIMARY KEY CHECK (id = 1),
     -- Another one, and positions in the order of changes mean nothing any more.
     identity TEXT NOT NULL,
+    -- The server, the database and the table that have the identity.
+    place TEXT,
     -- The greatest revision of a robot: the number of the last change.
     revision BIGINT NOT NULL,
     -- The versions that later changes have replaced are complete.

@@ -332,3 +332,20 @@ fn full_disk_is_reported_as_such<S: Server>() {
     let error = names.find_map(|name| catalogue.add(draft(&name)).err());
     assert!(matches!(error, Some(Error::DiskFull(_))), "{error:?}");
 }
+
+/// A table that was created elsewhere, as by a dump, has another identity.
+#[cfg(feature = "postgres")]
+#[test]
+fn positions_are_those_of_one_table_on_postgres() {
+    let database = crate::backend::Postgres::new();
+    let position = database.open().position().unwrap();
+    assert_eq!(database.open().position().unwrap(), position);
+    database.execute(
+        "CREATE TABLE loaded (LIKE robots_catalogue INCLUDING ALL);
+         INSERT INTO loaded SELECT * FROM robots_catalogue;
+         DROP TABLE robots_catalogue;
+         ALTER TABLE loaded RENAME TO robots_catalogue",
+    );
+    let gone = database.open().changes(&position, 1).unwrap_err();
+    assert!(matches!(gone, robot_core::Error::PositionGone));
+}

@@ -86,6 +86,9 @@ impl Backend for AsyncPgConnection {
         // Migrations may change tables of any size.
         SimpleConnection::batch_execute(&mut connection, "SET statement_timeout = 0")?;
         prepare(&mut connection, &SEARCH_INDEX, database, preparation)?;
+        if !matches!(preparation, Preparation::Revert(_)) {
+            SimpleConnection::batch_execute(&mut connection, RENEW_IDENTITY)?;
+        }
         Ok(connection.into_inner())
     }
 
@@ -112,6 +115,26 @@ impl Backend for AsyncPgConnection {
     /// and the change of the definition for their robots: a deadlock, which takes PostgreSQL a second to end.
     const LOCK_WRITES: &'static str = "LOCK TABLE robots IN EXCLUSIVE MODE";
 }
+
+/// Gives the catalogue another identity if the table is not where it was: in a dump that was loaded elsewhere. A replica that
+/// becomes the primary has the same place. A user may have no right to read the identifier of the server.
+const RENEW_IDENTITY: &str = "DO $$
+DECLARE here text;
+BEGIN
+    IF pg_is_in_recovery() THEN
+        RETURN;
+    END IF;
+    BEGIN
+        here := (SELECT system_identifier FROM pg_control_system());
+    EXCEPTION WHEN insufficient_privilege THEN
+        here := 'server';
+    END;
+    here := concat_ws('.', here, (SELECT oid FROM pg_database WHERE datname = current_database()),
+        'robots_catalogue'::regclass::oid);
+    UPDATE robots_catalogue SET identity = md5(random()::text || clock_timestamp()::text), place = here
+    WHERE place IS DISTINCT FROM here;
+END
+$$";
 
 /// Sets what the catalogue relies on, whatever the defaults of the server, database and role are.
 async fn set_up(client: Client, timeout: Duration) -> Result<AsyncPgConnection, ConnectError> {
