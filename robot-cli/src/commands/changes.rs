@@ -81,23 +81,22 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     }
     let watch = Watch::new(Arc::clone(&catalogue));
     while !interrupt.is_set() {
-        let changes = catalogue.changes(&after, PAGE);
+        let changes = if args.follow {
+            Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait()
+        } else {
+            catalogue.changes(&after, PAGE).map(Arc::new)
+        };
         let changes = changes.map_err(|error| match (error, &state) {
             (Error::PositionGone, Some(state)) => state.gone(),
             (error, _) => error.into(),
         })?;
-        let is_last = changes.is_last;
         if changes.next != after {
             print(&changes, &*catalogue, &filter, &mut printer, context.output)?;
-            after = changes.next;
+            after.clone_from(&changes.next);
             state.as_ref().map_or(Ok(()), |state| state.save(&after))?;
         }
-        if is_last && !args.follow {
+        if changes.is_last && !args.follow {
             break;
-        }
-        if is_last {
-            // They are read again, all of them.
-            let _ = Pending::awaited(watch.changes(after.clone(), 1, WAIT)).wait();
         }
     }
     if state.is_none() {
@@ -118,11 +117,7 @@ fn print(
     output: &mut dyn Write,
 ) -> Result<(), CliError> {
     let definition = catalogue.definition();
-    let views = changes.events.iter().map(|event| {
-        let mut robot = event.robot.iter();
-        EventView::new(event, &definition, robot.all(|robot| filter.matches(robot)))
-    });
-    let views: Vec<_> = views.collect();
+    let views: Vec<_> = EventView::all(changes, &definition, filter).collect();
     let rows = |index: usize| row(&changes.events[index], views[index].action, catalogue);
     printer.print(&views, rows, output)
 }

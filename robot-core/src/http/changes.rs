@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     accept::accepts_events,
-    events::{EventView, Events, views},
+    events::{EventView, Events},
     failure::Failure,
     headers,
     query::{check_choices, filter},
@@ -193,7 +193,7 @@ fn changes(catalogue: &dyn Catalogue, after: &Position, limit: usize) -> Result<
 
 fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
     current(&Page {
-        changes: views(changes, definition, filter).collect(),
+        changes: EventView::all(changes, definition, filter).collect(),
         next: &changes.next,
         more: !changes.is_last,
     })

@@ -60,20 +60,20 @@ impl<'a> EventView<'a> {
             }),
         }
     }
-}
 
-/// Changes for a client whose filter includes some robots.
-pub(super) fn views<'a>(
-    changes: &'a Changes,
-    definition: &'a Definition,
-    filter: &'a Filter,
-) -> impl Iterator<Item = EventView<'a>> {
-    let matcher = filter.matcher();
-    changes.events.iter().map(move |event| {
-        let robot = event.robot.as_ref();
-        let is_included = robot.is_none_or(|robot| matcher.matches(robot));
-        EventView::new(event, definition, is_included)
-    })
+    /// The changes for a client whose filter includes some robots.
+    pub fn all(
+        changes: &'a Changes,
+        definition: &'a Definition,
+        filter: &'a Filter,
+    ) -> impl Iterator<Item = Self> {
+        let matcher = filter.matcher();
+        changes.events.iter().map(move |event| {
+            let robot = event.robot.as_ref();
+            let is_included = robot.is_none_or(|robot| matcher.matches(robot));
+            Self::new(event, definition, is_included)
+        })
+    }
 }
 
 /// The time after which a silent stream sends a comment. Longer, and proxies close the connection.
@@ -186,7 +186,7 @@ impl Events {
         let definition = self.service.catalogue.definition();
         let mut bytes = Vec::new();
         self.after = changes.next.clone();
-        for view in views(changes, &definition, &self.filter) {
+        for view in EventView::all(changes, &definition, &self.filter) {
             let next = Position {
                 revision: view.revision.get(),
                 ..changes.next.clone()
