@@ -20,7 +20,7 @@ use crate::{
 use clap::Args;
 use indicatif::HumanCount;
 use robot_core::{
-    Existing, Field, OutputError, OutputFile, Robot, StoreFiles,
+    CatalogueExt, Existing, Field, OutputError, OutputFile, Robot, StoreFiles,
     transfer::{self, RobotWriter},
 };
 
@@ -72,6 +72,13 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Cl
     let fields = args.fields.as_deref().unwrap_or(ALL_FIELDS);
     let columns = PrintedFields::parse(Some(fields), &definition)?;
     let filter = args.filter.filter(&*catalogue)?;
+    if let Some(maximum) = format.max_robots()
+        && catalogue.count(&filter)? > maximum.into()
+    {
+        return Err(CliError::usage(format_args!(
+            "a workbook has at most {maximum} robots; export CSV: --format csv"
+        )));
+    }
     let order = Field::ID.name();
     let pages = args
         .order

@@ -57,7 +57,7 @@ pub fn check<C: Catalogue + ?Sized>(
         for robot in &page {
             greatest = greatest.max(Some(robot.id()));
             unused.retain(|field| robot.value_of(field).is_none());
-            if rules.len() < FINDING_LIMIT {
+            if rules.len().min(harmless.len()) < FINDING_LIMIT {
                 for violation in violations(robot, &definition) {
                     let is_of_field = definition.field(violation.field()).is_some();
                     let findings = if is_of_field {

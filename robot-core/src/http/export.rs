@@ -19,7 +19,7 @@ use super::{
 use crate::{
     catalogue::{CatalogueExt, Pages, Pending, Sort},
     model::Robot,
-    transfer::{FileFormat, ROWS, RobotWriter},
+    transfer::{FileFormat, RobotWriter},
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
@@ -52,8 +52,10 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &filter)?;
         let position = position()?;
-        if format == FileFormat::Xlsx && catalogue.count(&filter)? > u64::from(ROWS) {
-            let message = format!("A workbook has at most {ROWS} robots; send format=csv");
+        if let Some(maximum) = format.max_robots()
+            && catalogue.count(&filter)? > maximum.into()
+        {
+            let message = format!("A workbook has at most {maximum} robots; send format=csv");
             return Err(Failure::malformed(message));
         }
         let mut response = list::stream(pages, writer, request_id)?;

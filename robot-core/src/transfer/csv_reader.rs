@@ -179,7 +179,7 @@ impl CsvReader {
 
     /// Whether commas separate the columns.
     pub(super) fn has_commas(&self) -> bool {
-        self.separator == SEPARATORS[0]
+        self.separator.0 == SEPARATORS[0].0
     }
 
     /// The headings.

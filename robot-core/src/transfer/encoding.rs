@@ -5,7 +5,7 @@ use std::{
     io::{self, Cursor, Read},
 };
 
-use encoding_rs::{Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{CoderResult, Decoder, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use super::workbook::to_csv;
 
@@ -107,23 +107,32 @@ impl<R: Read> Read for Decoding<R> {
         else {
             return Ok(0);
         };
+        let was_at_end = *is_at_end;
         let mut read = |buffer: &mut [u8]| match start.read(buffer)? {
-            0 if *is_at_end => Ok(0),
+            0 if was_at_end => Ok(0),
             0 => match sheet {
                 Some(sheet) => sheet.read(buffer),
                 None => input.read(buffer),
             },
             count => Ok(count),
         };
-        let Some(decoder) = decoder else {
+        if decoder.is_none() {
             return read(buffer);
-        };
+        }
         loop {
             let mut piece = [0; PIECE];
             let count = read(&mut piece)?;
             encoded.extend_from_slice(&piece[..count]);
-            let (_, decoded, written, _) = decoder.decode_to_utf8(encoded, buffer, count == 0);
+            let Some(active) = decoder else {
+                return Ok(0);
+            };
+            let (result, decoded, written, _) = active.decode_to_utf8(encoded, buffer, count == 0);
             encoded.drain(..decoded);
+            if count == 0 {
+                *is_at_end = true;
+                // A decoder that has finished must not be used.
+                decoder.take_if(|_| result == CoderResult::InputEmpty);
+            }
             if written > 0 || count == 0 {
                 return Ok(written);
             }

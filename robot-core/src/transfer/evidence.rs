@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{columns::Meaning, names::Names, position::Position, record::Cell};
-use crate::model::{CHOICE_LIMIT, DateOrder, Format, NULLS, NamedFormat, Reading, excerpt, whole};
+use crate::model::{
+    CHOICE_LIMIT, DateOrder, Format, NAME_LENGTH_LIMIT, NULLS, NamedFormat, Reading, excerpt, whole,
+};
 
 /// The maximum number of different numbers of a column that are compared. Lower, and more columns become texts because
 /// two of their texts may be the same number; higher, and a plan needs more memory.
@@ -213,7 +215,9 @@ impl Evidence {
             && !choices.contains(text)
         {
             choices.insert(text.to_owned());
-            self.choices.take_if(|choices| choices.len() > CHOICE_LIMIT);
+            let is_long = text.chars().count() > NAME_LENGTH_LIMIT;
+            self.choices
+                .take_if(|choices| is_long || choices.len() > CHOICE_LIMIT);
         }
     }
 

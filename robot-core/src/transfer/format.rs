@@ -2,6 +2,8 @@
 
 use std::{fmt, path::Path};
 
+use super::workbook::ROWS;
+
 /// A file format for robots.
 ///
 /// ```
@@ -63,6 +65,15 @@ impl FileFormat {
         match extension.as_str() {
             "jsonl" => Some(Self::Ndjson),
             extension => Self::of_name(extension),
+        }
+    }
+
+    /// The maximum number of robots in a file that an export writes; `None` if there is none.
+    #[must_use]
+    pub const fn max_robots(self) -> Option<u32> {
+        match self {
+            Self::Xlsx => Some(ROWS),
+            Self::Csv | Self::Json | Self::Ndjson => None,
         }
     }
 

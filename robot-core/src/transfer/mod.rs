@@ -87,5 +87,4 @@ pub use record::{ReadError, Record, Values};
 pub use records::{ReadOptions, Records};
 pub use survey::{ColumnReason, PlannedColumn};
 #[cfg(feature = "http")]
-pub(crate) use workbook::ROWS;
 pub use writer::RobotWriter;

@@ -14,7 +14,7 @@ use crate::model::{Field, Robot, Value};
 const SIZE: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of rows of a sheet, without its header. Higher, and more robots are kept until the sheet is whole.
-pub(crate) const ROWS: u32 = 100_000;
+pub(super) const ROWS: u32 = 100_000;
 
 /// The maximum number of columns.
 const COLUMNS: u32 = 256;

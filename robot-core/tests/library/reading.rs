@@ -211,6 +211,17 @@ fn records_without_header_have_the_lines_on_which_they_begin() {
     }
 }
 
+/// In UTF-16, with a byte too much at the end.
+#[test]
+fn text_that_ends_within_a_character_is_read_to_its_end() {
+    let text = "\u{feff}name,type,year\nR2-D2,droid,1977\nC-3PO,droid,1977";
+    let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+    let file: Vec<_> = units.chain([b'x']).collect();
+    let records: Vec<_> = Records::new(&file[..], FileFormat::Csv).collect();
+    assert_eq!(records.len(), 2);
+    assert!(records[0].is_ok());
+}
+
 #[test]
 fn json_array_is_read_element_by_element() {
     assert_reads(
