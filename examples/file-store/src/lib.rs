@@ -94,7 +94,9 @@ impl Catalogue for FileCatalogue {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
-        Ok(request.page_of(self.0.state().robots()))
+        let state = self.0.state();
+        let cursor = &request.cursor.resolved(&state.definition());
+        Ok(PageRequest { cursor, ..request }.page_of(state.robots()))
     }
 
     fn commit(&self, changes: Vec<Change>, _: Option<&str>) -> Result<Commit> {

@@ -201,7 +201,8 @@ impl Cursor {
     /// The same place by the definition of the store that reads. Others have made the cursor: by an earlier definition,
     /// or by none, as [`Sort::default`]. A store decides here which field they mean, and nowhere else: the one that has
     /// the name now. The field of a filter stays, because the values that it has are of that field's kind.
-    pub(crate) fn resolved(&self, definition: &Definition) -> Cow<'_, Self> {
+    #[must_use]
+    pub fn resolved(&self, definition: &Definition) -> Cow<'_, Self> {
         match definition.field(self.sort.field.name()) {
             Some(field) if *field != self.sort.field => {
                 let mut resolved = self.clone();

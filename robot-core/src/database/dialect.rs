@@ -51,8 +51,17 @@ pub(super) trait Dialect: Execute {
         format!("{sql} IS NOT NULL")
     }
 
+    /// Makes the statements of a transaction find robots in the order of their ids; empty if they do.
+    const BY_ID: &str = "";
+
+    /// The SQL of the present time in milliseconds.
+    const NOW: &str;
+
     /// Makes a SELECT lock its rows, and read their present state; empty if one transaction at a time writes.
     const FOR_UPDATE: &str = "";
+
+    /// As [`FOR_UPDATE`](Self::FOR_UPDATE), but permits others to do the same.
+    const FOR_SHARE: &str = "";
 
     /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
     const BOOLEANS: [&str; 2];

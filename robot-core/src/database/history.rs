@@ -135,7 +135,9 @@ pub(super) async fn expired<C: Dialect>(
          (SELECT number, replaced, replaced_at FROM robots_versions ORDER BY number LIMIT {STEP}) AS oldest
          WHERE replaced_at < "
     ));
-    let oldest = oldest.number(keep.oldest().milliseconds());
+    let age = i64::try_from(keep.age.as_millis()).unwrap_or(i64::MAX);
+    // Not by the clock of this process, which may be wrong.
+    let oldest = oldest.sql(C::NOW).sql(" - ").number(age);
     let oldest = oldest
         .sql(" OR number <= ")
         .number(last.saturating_sub(kept));

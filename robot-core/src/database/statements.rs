@@ -297,7 +297,7 @@ pub(super) async fn check_current<C: Dialect>(
     definition: &Definition,
 ) -> QueryResult<()> {
     let query = Fragment::new("SELECT revision FROM robots_definition WHERE id = 1");
-    let revisions = connection.numbers(query.sql(C::FOR_UPDATE)).await?;
+    let revisions = connection.numbers(query.sql(C::FOR_SHARE)).await?;
     if revisions == [definition.revision().get()] {
         return Ok(());
     }

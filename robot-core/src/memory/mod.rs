@@ -176,6 +176,8 @@ impl Robots {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Page<Robot> {
+        let cursor = &request.cursor.resolved(&self.definition);
+        let request = PageRequest { cursor, ..request };
         if let Some(ids) = request.filter.ids() {
             let robots = ids.filter_map(|id| self.by_id.get(&id));
             return request.page_of(robots.map(|robot| &**robot));

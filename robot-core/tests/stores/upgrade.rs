@@ -3,8 +3,8 @@
 use std::{fs, path::PathBuf};
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Draft, Error, Filter, OpenError, Pages, Revision, Robot,
-    RobotId, http::Api,
+    Catalogue, CatalogueExt, Change, Draft, Error, Filter, OpenError, Pages, Redefinition,
+    Revision, Robot, RobotId, Sort, http::Api,
 };
 
 use crate::{
@@ -19,6 +19,7 @@ database_tests![
     statements_of_the_previous_version_succeed,
     changes_increase_the_revision,
     changes_by_other_programs_are_found,
+    values_of_other_kinds_are_listed,
     database_before_0_1_0_is_not_changed,
     robots_of_a_later_type_are_shown,
 ];
@@ -191,6 +192,35 @@ fn changes_increase_the_revision<B: Upgrade>() {
 }
 
 /// Another program knows the columns that the contract names.
+/// Another program may write any JSON.
+fn values_of_other_kinds_are_listed<B: Upgrade>() {
+    let database = B::new();
+    let catalogue = database.open();
+    let fields = r#"{"properties": {"text": {"type": "string", "index": true}, "number": {"type": "number"}}}"#;
+    let redefinition = Redefinition::new(fields.parse().unwrap());
+    catalogue.define(redefinition).unwrap();
+    let values = [
+        r#"{"text":5,"number":"x"}"#,
+        r#"{"text":"a","number":1}"#,
+        "{}",
+        r#"{"text":true,"number":[]}"#,
+    ];
+    for (number, own) in values.iter().enumerate() {
+        catalogue.add(draft(&number.to_string())).unwrap();
+        database.execute(&format!(
+            "UPDATE robots SET own = '{own}' WHERE name = '{number}'"
+        ));
+    }
+    let definition = catalogue.definition();
+    for sort in ["text", "-text", "number", "-number"] {
+        let sort = Sort::parse(sort, &definition).unwrap();
+        let pages = Pages::new(&catalogue, "").sorted(sort).page_size(1);
+        let robots: Vec<_> = pages.flat_map(Result::unwrap).collect();
+        assert_eq!(robots.len(), values.len(), "{robots:?}");
+        assert_eq!(robots[0].name(), "1");
+    }
+}
+
 fn changes_by_other_programs_are_found<B: Upgrade>() {
     let database = B::new();
     let catalogue = database.open();

@@ -274,10 +274,11 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return Ok(());
         }
         self.execute(Operation::Write, async |connection| {
-            let definition = self.definition();
             connection.begin(B::LOCK_CATALOGUE).await?;
             let inner = &mut connection.inner;
             let result = async {
+                self.pool.connector.definition.refresh(inner).await?;
+                let definition = self.definition();
                 check_current(inner, &definition).await?;
                 restore(inner, &definition, restoration).await
             };

@@ -13,7 +13,7 @@ use crate::{
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow},
         statements::{last_id, now, unindexed},
     },
-    model::{Definition, Field, Member, Robot, ValidDraft},
+    model::{Definition, Field, Kind, Member, Robot, ValidDraft},
 };
 use diesel::{connection::SimpleConnection, prelude::*, result::Error as DieselError};
 
@@ -34,6 +34,8 @@ macro_rules! now_sql {
 impl_execute!(SqliteConnection,);
 
 impl Dialect for SqliteConnection {
+    const NOW: &str = now_sql!();
+
     const READS_LAZILY: bool = true;
 
     fn merge(_: &[&str]) -> (String, &'static str) {
@@ -46,7 +48,14 @@ impl Dialect for SqliteConnection {
     const BOOLEANS: [&str; 2] = ["0", "1"];
 
     fn own_value(field: &Field) -> String {
-        Self::own_text_value(field.name())
+        let is_of_kind = match field.kind() {
+            Kind::Integer { .. } => "= 'integer'",
+            Kind::Number { .. } => "IN ('integer', 'real')",
+            Kind::Boolean => "IN ('true', 'false')",
+            _ => "= 'text'",
+        };
+        let value = Self::own_text_value(field.name());
+        format!("(CASE WHEN json_type(robots.own, '$.{field}') {is_of_kind} THEN {value} END)")
     }
 
     fn own_text_value(name: &str) -> String {
@@ -73,11 +82,12 @@ impl Dialect for SqliteConnection {
         self.batch("PRAGMA temp_store = FILE").await?;
         let create = indexes.iter().map(|Index { name, field }| {
             let unique = if field.is_unique() { "UNIQUE " } else { "" };
+            let value = Self::own_value(field).replace("robots.", "");
             let columns = match (field.member(), field.is_unique()) {
                 (Member::Name, _) => "name".to_owned(),
-                (_, true) => format!("own ->> '$.{field}'"),
+                (_, true) => value,
                 // Pages that are sorted by name need not read each robot that the index finds.
-                (_, false) => format!("own ->> '$.{field}', id, name"),
+                (_, false) => format!("{value}, id, name"),
             };
             format!("CREATE {unique}INDEX {name} ON robots ({columns});")
         });

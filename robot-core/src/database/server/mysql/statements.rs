@@ -57,7 +57,11 @@ impl Dialect for AsyncMysqlConnection {
         receipts.map_err(|error| wrap(Error::unknown(error)))
     }
 
+    const NOW: &str = "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000";
+
     const FOR_UPDATE: &str = " FOR UPDATE";
+
+    const FOR_SHARE: &str = " LOCK IN SHARE MODE";
 
     const LENGTH: &str = "char_length";
 
@@ -262,17 +266,15 @@ fn trigger(event: &str, column: &str) -> String {
 /// The SQL of the value of an own field, in a column with this SQL.
 fn own_value(field: &Field, own: &str) -> String {
     let json = format!("JSON_EXTRACT({own}, '$.{field}')");
-    let number = |sql_type: &str| {
-        format!(
-            "IF(JSON_TYPE({json}) IN ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), \
-             CAST({json} AS {sql_type}), NULL)"
-        )
+    let number = "'INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'";
+    let text = format!("JSON_UNQUOTE({json})");
+    let (json_types, value, collate) = match field.kind() {
+        Kind::Integer { .. } => (number, format!("CAST({json} AS SIGNED)"), ""),
+        Kind::Number { .. } => (number, format!("CAST({json} AS DOUBLE)"), ""),
+        Kind::Boolean => ("'BOOLEAN'", text, COLLATE),
+        _ => ("'STRING'", text, COLLATE),
     };
-    match field.kind() {
-        Kind::Integer { .. } => number("SIGNED"),
-        Kind::Number { .. } => number("DOUBLE"),
-        _ => format!("(JSON_UNQUOTE({json}) {COLLATE})"),
-    }
+    format!("(IF(JSON_TYPE({json}) IN ({json_types}), {value}, NULL) {collate})")
 }
 
 /// The receipts of the last insert of so many robots, if it has not returned them.

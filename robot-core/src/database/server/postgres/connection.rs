@@ -94,10 +94,16 @@ impl Backend for AsyncPgConnection {
 
     async fn set_limits(&mut self, operation: Operation, timeout: Duration) -> QueryResult<()> {
         let others = if operation.needs_index() { "off" } else { "on" };
+        // To start parallel workers takes longer than a short statement.
+        let workers = if operation.is_limited_by_timeout() {
+            "0"
+        } else {
+            "DEFAULT"
+        };
         self.batch_execute(&format!(
             "SET statement_timeout = {statement}; SET lock_timeout = {lock};
              SET enable_seqscan = {others}; SET enable_hashjoin = {others};
-             SET enable_mergejoin = {others}",
+             SET enable_mergejoin = {others}; SET max_parallel_workers_per_gather = {workers}",
             statement = operation.statement_limit(timeout).as_millis(),
             lock = operation.lock_limit(timeout).as_millis()
         ))
@@ -117,22 +123,18 @@ impl Backend for AsyncPgConnection {
 }
 
 /// Gives the catalogue another identity if the table is not where it was: in a dump that was loaded elsewhere. A replica that
-/// becomes the primary has the same place. A user may have no right to read the identifier of the server.
+/// becomes the primary has the same place. A user may have no right to read the identifier of the server, or to change
+/// the table.
 const RENEW_IDENTITY: &str = "DO $$
 DECLARE here text;
 BEGIN
-    IF pg_is_in_recovery() THEN
-        RETURN;
+    here := concat_ws('.', (SELECT system_identifier FROM pg_control_system()),
+        (SELECT oid FROM pg_database WHERE datname = current_database()), 'robots_catalogue'::regclass::oid);
+    IF NOT pg_is_in_recovery() AND EXISTS (SELECT FROM robots_catalogue WHERE place IS DISTINCT FROM here) THEN
+        UPDATE robots_catalogue SET identity = md5(random()::text || clock_timestamp()::text), place = here;
     END IF;
-    BEGIN
-        here := (SELECT system_identifier FROM pg_control_system());
-    EXCEPTION WHEN insufficient_privilege THEN
-        here := 'server';
-    END;
-    here := concat_ws('.', here, (SELECT oid FROM pg_database WHERE datname = current_database()),
-        'robots_catalogue'::regclass::oid);
-    UPDATE robots_catalogue SET identity = md5(random()::text || clock_timestamp()::text), place = here
-    WHERE place IS DISTINCT FROM here;
+EXCEPTION WHEN insufficient_privilege THEN
+    NULL;
 END
 $$";
 

@@ -50,7 +50,13 @@ impl Dialect for AsyncPgConnection {
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
+    const BY_ID: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
+
+    const NOW: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
     const FOR_UPDATE: &str = " FOR UPDATE";
+
+    const FOR_SHARE: &str = " FOR SHARE";
 
     fn own_text_value(name: &str) -> String {
         format!("robots.own::jsonb ->> '{name}'")
@@ -58,14 +64,19 @@ impl Dialect for AsyncPgConnection {
 
     fn own_value(field: &Field) -> String {
         let text = Self::own_text_value(field.name());
-        match field.kind() {
-            Kind::Integer { .. } | Kind::Number { .. } => format!(
-                "(CASE jsonb_typeof(robots.own::jsonb -> '{field}') WHEN 'number' THEN ({text})::numeric END)"
-            ),
+        let (json_type, value) = match field.kind() {
+            Kind::Integer { .. } | Kind::Number { .. } => ("number", format!("({text})::numeric")),
+            Kind::Boolean => ("boolean", format!("{text} COLLATE \"C\"")),
             // The length of what an index has is limited.
-            _ if field.is_indexed() => format!("(left({text}, {INDEXED_LENGTH}) COLLATE \"C\")"),
-            _ => format!("(({text}) COLLATE \"C\")"),
-        }
+            _ if field.is_indexed() => (
+                "string",
+                format!("left({text}, {INDEXED_LENGTH}) COLLATE \"C\""),
+            ),
+            _ => ("string", format!("({text}) COLLATE \"C\"")),
+        };
+        format!(
+            "(CASE jsonb_typeof(robots.own::jsonb -> '{field}') WHEN '{json_type}' THEN {value} END)"
+        )
     }
 
     const COLUMNS: &str = "SELECT attname::text FROM pg_attribute \

@@ -215,8 +215,8 @@ fn in_savepoint(
     result.map(Ok)
 }
 
-/// Applies changes: the inserts by one statement, then the others one by one. The error is that of one
-/// that fails.
+/// Applies changes in their order: consecutive inserts by one statement, the others one by one. The error is that of the
+/// first one that fails.
 fn apply_all(
     connection: &mut SqliteConnection,
     definition: &Definition,
@@ -229,19 +229,24 @@ fn apply_all(
     });
     let changes: Result<Vec<_>, Violations> = changes.collect();
     let changes = changes.map_err(|violations| wrap(violations.into()))?;
-    let drafts = changes.iter();
-    let drafts = drafts.filter_map(|one| Some((one.change.draft()?, one.by())));
-    let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
-    let apply = |one: &Authored| {
-        match one.change.draft().and_then(|_| inserted.next().flatten()) {
-            Some(receipt) => Ok(receipt),
-            // An insert with a value that is taken fails again, with its error.
-            None => now(apply_alone(connection, definition, one))?,
+    let is_insert = |one: &Authored| one.change.draft().is_some();
+    let mut receipts = Vec::with_capacity(changes.len());
+    for run in changes.chunk_by(|one, next| is_insert(one) && is_insert(next)) {
+        let drafts = run.iter();
+        let drafts = drafts.filter_map(|one| Some((one.change.draft()?, one.by())));
+        let inserted = match run {
+            [one] if !is_insert(one) => vec![None],
+            _ => insert_free(connection, definition, drafts)?,
+        };
+        for (one, receipt) in run.iter().zip(inserted) {
+            receipts.push(match receipt {
+                Some(receipt) => receipt,
+                // An insert with a value that is taken fails again, with its error.
+                None => now(apply_alone(connection, definition, one))?.map_err(wrap)?,
+            });
         }
-        .map_err(wrap)
-    };
-    let receipts: QueryResult<_> = changes.iter().map(apply).collect();
-    let (receipts, (after, _)) = (receipts?, now(history::position(connection))?);
+    }
+    let (after, _) = now(history::position(connection))?;
     Ok(Commit {
         receipts,
         positions: Some((before, after)),
