@@ -55,7 +55,7 @@ struct Waiters {
 struct Waiter {
     after: Position,
     limit: usize,
-    deadline: Instant,
+    deadline: Option<Instant>,
     sender: oneshot::Sender<Result<Arc<Changes>>>,
     _counted: Counted,
 }
@@ -102,7 +102,7 @@ impl Watch {
         waiters.list.push(Waiter {
             after,
             limit,
-            deadline: Instant::now() + timeout,
+            deadline: Instant::now().checked_add(timeout),
             sender,
             _counted: Counted::new(gauge!(WAITING_CLIENTS.name)),
         });
@@ -136,7 +136,10 @@ impl Shared {
         let is_stopped = waiters.is_stopped;
         let is_over = |waiter: &mut Waiter| {
             let is_unchanged = now.as_ref().is_ok_and(|now| *now == waiter.after);
-            is_stopped || !is_unchanged || waiter.deadline <= time || waiter.sender.is_canceled()
+            is_stopped
+                || !is_unchanged
+                || waiter.deadline.is_some_and(|deadline| deadline <= time)
+                || waiter.sender.is_canceled()
         };
         let mut over: Vec<_> = waiters.list.extract_if(.., is_over).collect();
         drop(waiters);
@@ -154,8 +157,22 @@ impl Shared {
     }
 }
 
+/// After a panic of the store, each waiter gets an error, and the next one another thread.
+struct EndOfThread<'a>(&'a Weak<Shared>);
+
+impl Drop for EndOfThread<'_> {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.upgrade().filter(|_| thread::panicking()) {
+            let mut waiters = shared.lock();
+            waiters.has_thread = false;
+            waiters.list.clear();
+        }
+    }
+}
+
 /// Looks at the catalogue while there are waiters.
 fn run(shared: &Weak<Shared>) {
+    let _end = EndOfThread(shared);
     while let Some(shared) = shared.upgrade() {
         let mut waiters = shared.lock();
         if waiters.list.is_empty() {
