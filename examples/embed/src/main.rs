@@ -1,4 +1,4 @@
-//! Tour of the library: everything that a program can do with a catalogue.
+//! Tour of the library: add, list, search, replace, page through and delete robots.
 //!
 //! `cargo run -p embed` stores robots in memory, `cargo run -p embed sqlite://tour.db` in a file. It
 //! deletes the robots that it adds, so it can be run again on the same file.

@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use robot_core::{
-    By, Catalogue, CatalogueExt, Error, Position, Revert, Reverted, Revision, RobotId,
-};
+use robot_core::{By, Catalogue, CatalogueExt, Position, Revert, Reverted, Revision, RobotId};
 use serde_json::json;
 
 use crate::{
@@ -123,18 +121,15 @@ fn to_version(
     let catalogue = context.open_existing()?;
     let id = id.map_err(CliError::no_robot)?;
     let before = catalogue.get(id)?.map(|robot| robot.revision());
-    let receipt = catalogue.revert_to(id, revision)?;
-    // The change is stored, and each failure has to say so.
-    let failure = |error| CliError::change_not_shown(io::Error::other(error));
-    let robot = catalogue.get(id).map_err(failure)?;
-    let robot = robot.ok_or_else(|| failure(Error::NotFound(id)))?;
+    let robot = catalogue.revert_to(id, revision, None)?;
+    let is_unchanged = Some(robot.revision()) == before;
     let columns = PrintedFields::of(&catalogue.definition());
     context.print_robot(robot, &columns, CliError::change_not_shown)?;
     let undo = match before {
         Some(before) => format!("revert {id} --to {before}"),
         None => format!("delete {id}"),
     };
-    if receipt.revision == before {
+    if is_unchanged {
         note("It has these values already.");
     } else if context.print_format() == OutputFormat::Table {
         note(&format!("To undo this: {}", context.call(&undo)));

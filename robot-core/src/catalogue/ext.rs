@@ -306,14 +306,20 @@ pub trait CatalogueExt: Catalogue {
     }
 
     /// Gives a robot the values again that a version had, by a new change. A deleted robot comes back under its id. If it
-    /// has these values, nothing changes.
+    /// has these values, nothing changes. Returns the robot.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if the history has nothing of the robot; [`Error::NoSuchVersion`]; [`Error::Rejected`] if the
+    /// [`Error::NotFound`] if the history has nothing of the robot; [`Error::NoSuchVersion`]; [`Error::Stale`] if the robot
+    /// has another revision than the expected one, or another client has changed it meanwhile; [`Error::Rejected`] if the
     /// values violate the present rules; those of [`history`](Catalogue::history) and [`start`](Catalogue::start).
-    fn revert_to(&self, id: RobotId, revision: Revision) -> Result<Receipt> {
+    fn revert_to(
+        &self,
+        id: RobotId,
+        revision: Revision,
+        expected: Option<Revision>,
+    ) -> Result<Robot> {
         let explain = |rejection, id| self.violations(rejection, id);
-        revert::revert_to(self, id, revision, explain)
+        revert::revert_to(self, id, revision, expected, explain)
     }
 
     /// Executes changes together, as [`commit`](Catalogue::commit) does, without an author.

@@ -6,7 +6,7 @@ use compact_str::CompactString;
 use serde::Deserialize;
 
 use super::{
-    change::{Change, Commit, Receipt},
+    change::{Change, Commit},
     error::{Error, REVERT_LIMIT, Result},
     history::{Event, Position},
     store::Catalogue,
@@ -92,31 +92,47 @@ pub struct Reverted {
     pub positions: Option<(Position, Position)>,
 }
 
-/// The last changes of a robot, and its state before them.
-struct Recent {
-    /// After a position, the latest first.
-    events: Vec<Event>,
-    /// At the position; `None` if it did not exist.
-    before: Option<Robot>,
+/// What an undoing means for a robot.
+enum Found {
+    /// No change of the robot is undone.
+    Nothing,
+    /// Other changes have followed.
+    Left,
+    /// Its present state, and the one that it gets; `None` if it does not exist.
+    States(Option<Robot>, Option<Robot>),
 }
 
-/// Reads the changes of a robot after a position.
-fn recent<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, after: &Position) -> Result<Recent> {
-    let mut events: Vec<Event> = Vec::new();
+/// Reads the changes of a robot after the position, the latest first, as far as they decide.
+fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> Result<Found> {
+    let (mut now, mut last) = (None, None);
+    let (mut has_undone, mut has_others) = (false, false);
     loop {
-        let before = events.last().map(|event| event.revision);
-        let page = catalogue.history(id, before, PAGE)?;
-        let is_last = page.len() < PAGE;
+        let page = catalogue.history(id, last, PAGE)?;
+        let is_end = page.len() < PAGE;
         for event in page {
-            if !after.precedes(event.revision) {
-                let before = event.robot;
-                return Ok(Recent { events, before });
+            let is_before = !revert.after.precedes(event.revision);
+            if is_before && has_undone {
+                return Ok(Found::States(now, event.robot));
             }
-            events.push(event);
+            if is_before {
+                return Ok(Found::Nothing);
+            }
+            let is_undone = revert.has(&event);
+            has_undone |= is_undone;
+            has_others |= !is_undone;
+            if has_undone && has_others {
+                return Ok(Found::Left);
+            }
+            if last.is_none() {
+                now = event.robot;
+            }
+            last = Some(event.revision);
         }
-        if is_last {
-            let before = None;
-            return Ok(Recent { events, before });
+        if is_end && has_undone {
+            return Ok(Found::States(now, None));
+        }
+        if is_end {
+            return Ok(Found::Nothing);
         }
     }
 }
@@ -147,15 +163,14 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     let (mut changes, mut ids, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut problems = Vec::new();
     for id in robots {
-        let Recent { events, before } = recent(catalogue, id, &revert.after)?;
-        if !events.iter().any(|event| revert.has(event)) {
-            continue;
-        }
-        if !events.iter().all(|event| revert.has(event)) {
-            left.push(id);
-            continue;
-        }
-        let now = events.into_iter().next().and_then(|event| event.robot);
+        let (now, before) = match find(catalogue, id, revert)? {
+            Found::Nothing => continue,
+            Found::Left => {
+                left.push(id);
+                continue;
+            }
+            Found::States(now, before) => (now, before),
+        };
         match state(&explain, &definition, id, now.as_ref(), before.as_ref())? {
             Ok(None) => {}
             Ok(Some(change)) => {
@@ -195,29 +210,38 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     })
 }
 
-/// Gives a robot the values of one of its versions, and returns the receipt.
+/// Gives a robot the values of one of its versions, and returns it.
 pub(super) fn revert_to<C: Catalogue + ?Sized>(
     catalogue: &C,
     id: RobotId,
     revision: Revision,
+    expected: Option<Revision>,
     explain: impl Explain,
-) -> Result<Receipt> {
+) -> Result<Robot> {
     let latest = catalogue.history(id, None, 1)?;
     let now = latest.into_iter().next().ok_or(Error::NotFound(id))?.robot;
+    if expected.is_some() && expected != now.as_ref().map(Robot::revision) {
+        return Err(Error::Stale(id));
+    }
     let then = catalogue.history(id, Some(revision.next()), 1)?;
     let then = then.into_iter().next();
     let then = then.filter(|event| event.revision == revision);
     let then = then.and_then(|event| event.robot);
     let then = then.ok_or(Error::NoSuchVersion { id, revision })?;
     let definition = catalogue.definition();
-    match state(&explain, &definition, id, now.as_ref(), Some(&then))? {
-        Ok(Some(change)) => catalogue.start(change, None).wait(),
-        Ok(None) => Ok(Receipt {
-            id,
-            revision: now.map(|robot| robot.revision()),
-        }),
-        Err(violations) => Err(violations.into()),
-    }
+    let change = state(&explain, &definition, id, now.as_ref(), Some(&then))?;
+    let store = |change| catalogue.start(change, None).wait();
+    Ok(match (change.map_err(Error::from)?, now) {
+        (Some(Change::Update(id, expected, changes)), Some(now)) => {
+            let receipt = store(Change::Update(id, expected, changes.clone()))?;
+            receipt.changed_robot(changes, &now)
+        }
+        (Some(change), _) => {
+            store(change)?;
+            catalogue.start_get(id).wait()?.ok_or(Error::NotFound(id))?
+        }
+        (None, now) => now.unwrap_or(then),
+    })
 }
 
 /// The change by which a robot has an earlier state again; `None` if it has it. The inner error is the rules that it

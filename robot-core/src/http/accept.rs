@@ -41,7 +41,7 @@ pub(super) fn accepts_events(accept: Option<&str>) -> bool {
     ranges.any(|(range, weight)| range.eq_ignore_ascii_case(EVENTS) && weight > 0.0)
 }
 
-/// A media range and its weight in thousandths; `None` if it is malformed.
+/// A media range and its weight, from 0 to 1; `None` if it is malformed.
 fn media_range(text: &str) -> Option<(&str, f32)> {
     let mut parts = text.split(';').map(str::trim);
     let range = parts.next().filter(|range| range.contains('/'))?;

@@ -41,7 +41,7 @@ struct Rules {
 }
 
 impl Default for Access {
-    /// Every client may write.
+    /// Every client may read, write and change the definition.
     fn default() -> Self {
         Self::new(Vec::new(), Some(Permission::Define))
     }

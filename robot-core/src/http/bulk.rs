@@ -36,7 +36,7 @@ const ATTEMPTS: usize = 5;
 /// The maximum number of ids that a message about several robots names.
 const NAMED: usize = 5;
 
-/// A body with ids. No field has an array as value, so that it is no patch.
+/// A body with ids. It cannot be a patch, because no field has an array as its value.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Selection<'a> {
@@ -138,7 +138,7 @@ fn start(
             "If-Match and If-None-Match are about a single robot; send the request without them",
         ));
     }
-    let catalogue = call.catalogue();
+    let (catalogue, author) = (call.catalogue(), call.author());
     let by_id = Cursor::start(Sort::BY_ID);
     Ok(Pending::blocking(move || {
         check_choices(&*catalogue, &filter)?;
@@ -164,13 +164,13 @@ fn start(
                     Error::Rejected(violations) => of_robots(violations, &robots),
                     error => error.into(),
                 });
-                positions = committed?.positions.map(Between::from);
+                positions = committed?.positions;
             }
             let ids: Vec<_> = robots.iter().map(Robot::id).collect();
             let done = Done {
                 count: ids.len(),
                 ids,
-                changes: positions,
+                changes: positions.map(|positions| Between::new(positions, author.as_ref())),
             };
             Ok(response::ok(render::json(&done)))
         })

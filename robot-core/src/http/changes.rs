@@ -10,10 +10,12 @@ use ::http::{
     HeaderName, HeaderValue,
     header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL},
 };
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{
     accept::accepts_events,
+    conditions::Conditions,
     events::{EventView, Events},
     failure::Failure,
     headers,
@@ -21,6 +23,7 @@ use super::{
     render,
     reply::Reply,
     response::{self, Response, Started},
+    robots::{ATTEMPTS, repeat},
     route::Call,
 };
 use crate::{
@@ -60,7 +63,7 @@ pub(super) fn with_position(mut response: Response, position: Option<&Position>)
     response
 }
 
-/// The position before a list, for clients of `/v1`.
+/// Reads the position of the catalogue before its list, for clients of `/v1`.
 pub(super) fn position(
     call: &Call<'_>,
 ) -> impl FnOnce() -> Result<Option<Position>, Failure> + use<> {
@@ -73,16 +76,19 @@ pub(super) fn position(
     }
 }
 
-/// The positions before and after changes, by which they can be undone.
+/// The positions before and after changes, and their author: the body of a request that undoes them, and no changes of
+/// others.
 #[derive(Debug, Serialize)]
 pub(super) struct Between {
     after: Position,
     until: Position,
+    by: Option<CompactString>,
 }
 
-impl From<(Position, Position)> for Between {
-    fn from((after, until): (Position, Position)) -> Self {
-        Self { after, until }
+impl Between {
+    pub(super) fn new((after, until): (Position, Position), by: Option<&CompactString>) -> Self {
+        let by = by.cloned();
+        Self { after, until, by }
     }
 }
 
@@ -157,9 +163,15 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         }));
     };
     let wait = Duration::from_secs(wait.unwrap_or(0));
-    if wait.is_zero() || filter.unknown_choices().next().is_some() {
+    let has_unknown = filter.unknown_choices().next().is_some();
+    if wait.is_zero() || has_unknown {
         return Ok(Pending::blocking(move || {
             check_choices(&*service.catalogue, &filter)?;
+            if has_unknown {
+                // Not for longer: it has a thread.
+                let wait = wait.min(Duration::from_secs(1));
+                Pending::awaited(service.watch.changes(after.clone(), 1, wait)).wait()?;
+            }
             let changes = changes(&*service.catalogue, &after, limit)?;
             Ok(page(&changes, &service.catalogue.definition(), &filter))
         }));
@@ -213,18 +225,17 @@ pub(super) fn history(call: &Call<'_>) -> Started {
     let before = call.arguments.parse("before", str::parse::<Revision>)?;
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     Ok(Pending::blocking(move || {
-        let mut events = service.catalogue.history(id, before, limit.min(STEP) + 1)?;
+        let (mut events, mut more) = (Vec::new(), true);
+        while more && has_room(&events, limit + 1) {
+            let step = STEP.min(limit + 1 - events.len());
+            let before = events.last().map(|event: &Event| event.revision).or(before);
+            let earlier = service.catalogue.history(id, before, step)?;
+            more = earlier.len() == step;
+            events.extend(earlier);
+        }
         if events.is_empty() && before.is_none() {
             return Err(Error::NotFound(id).into());
         }
-        let mut more = events.len() > limit.min(STEP);
-        while more && has_room(&events, limit) {
-            let before = events.last().map(|event| event.revision);
-            let earlier = service.catalogue.history(id, before, STEP)?;
-            more = earlier.len() == STEP;
-            events.extend(earlier);
-        }
-        more |= events.len() > limit;
         events.truncate(limit);
         let next = events.last().filter(|_| more);
         let next = next.map(|event| event.revision);
@@ -255,11 +266,20 @@ pub(super) fn revert_robot(call: &Call<'_>, body: &[u8]) -> Started {
     let Version { revision } = parse(body, example)?;
     let revision = Revision::new(revision);
     let revision = revision.ok_or_else(|| Failure::malformed("revision must be positive"))?;
+    let conditions = Conditions::of_change(call.headers)?;
     let (id, catalogue, reply) = (call.id()?, call.catalogue(), Reply::to(call));
     Ok(Pending::blocking(move || {
-        catalogue.revert_to(id, revision)?;
-        let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-        Ok(reply.robot(&robot))
+        repeat(ATTEMPTS, || {
+            let expected = if conditions.permit_all() {
+                None
+            } else {
+                // A deleted robot has no revision.
+                let now = catalogue.get(id)?.ok_or(Failure::Stale)?.revision();
+                conditions.permit_change(now)?;
+                Some(now)
+            };
+            Ok(reply.robot(&catalogue.revert_to(id, revision, expected)?))
+        })
     }))
 }
 
@@ -296,8 +316,8 @@ pub(super) fn revert(call: &Call<'_>, body: &[u8]) -> Started {
         is_dry_run: call.arguments.flag("dry_run")?,
         ..Revert::new(position("after", after)?, position("until", until)?)
     };
-    let catalogue = call.catalogue();
-    Ok(Pending::blocking(move || {
+    let (catalogue, author) = (call.catalogue(), call.author());
+    let undo = move || {
         let reverted = catalogue.revert(&revert)?;
         let left = reverted.left.into_iter().map(|id| Left {
             id,
@@ -306,8 +326,9 @@ pub(super) fn revert(call: &Call<'_>, body: &[u8]) -> Started {
         Ok(response::ok(render::json(&Done {
             count: reverted.ids.len(),
             left: left.collect(),
-            changes: reverted.positions.map(Between::from),
+            changes: (reverted.positions).map(|positions| Between::new(positions, author.as_ref())),
             ids: reverted.ids,
         })))
-    }))
+    };
+    Ok(Pending::blocking(move || repeat(ATTEMPTS, undo)))
 }

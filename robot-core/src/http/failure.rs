@@ -55,7 +55,9 @@ pub enum Failure {
     )]
     Stale,
     /// The robot or the definition exists, and `If-None-Match` has its revision or `*`.
-    #[error("If-None-Match excludes the present revision; read it again before you change it")]
+    #[error(
+        "If-None-Match has the present ETag; to change this state, send the request without that ETag"
+    )]
     Excluded,
     /// The `Content-Type` is not that of a patch.
     #[error("The Content-Type of a PATCH must be application/merge-patch+json")]

@@ -66,25 +66,29 @@ pub(super) const BULK: Parameters = Parameters {
 };
 
 /// The parameters of an import.
-pub(super) const IMPORT: Parameters = Parameters::new(&[
-    "format",
-    "header",
-    "encoding",
-    "sheet",
-    "on_conflict",
-    "match",
-    "columns",
-    "kinds",
-    "nulls",
-    "dates",
-    "add_equal",
-    "propose",
-    "define",
-    "keep_going",
-    "choices",
-    "dry_run",
-    "atomic",
-]);
+pub(super) const IMPORT: Parameters = Parameters {
+    // A misspelt `dry_run` would store the file.
+    is_always_strict: true,
+    ..Parameters::new(&[
+        "format",
+        "header",
+        "encoding",
+        "sheet",
+        "on_conflict",
+        "match",
+        "columns",
+        "kinds",
+        "nulls",
+        "dates",
+        "add_equal",
+        "propose",
+        "define",
+        "keep_going",
+        "choices",
+        "dry_run",
+        "atomic",
+    ])
+};
 
 /// The parameters of the changes of the catalogue.
 pub(super) const CHANGES: Parameters =
@@ -134,7 +138,7 @@ impl Parameters {
         conditions.chain(others.map(|name| (name, None)))
     }
 
-    /// Reads a query. Parameters that are not known are ignored, or errors for clients that want it.
+    /// Reads a query. Unknown parameters are ignored or are errors, as the client wants it.
     pub(super) fn read(
         &self,
         query: &str,

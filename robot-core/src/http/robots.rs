@@ -29,7 +29,7 @@ use crate::{
 /// The number of attempts to change a robot under conditions that have to be compared with its
 /// current revision. Fewer, and changes are rejected while others change the robot; more, and each
 /// occupies a thread for longer.
-const ATTEMPTS: usize = 32;
+pub(super) const ATTEMPTS: usize = 32;
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 

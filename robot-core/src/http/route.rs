@@ -3,6 +3,7 @@
 use std::{borrow::Cow, sync::Arc};
 
 use ::http::{HeaderMap, Method};
+use compact_str::CompactString;
 use percent_encoding::percent_decode;
 
 use super::{
@@ -90,6 +91,11 @@ impl<'a> Call<'a> {
             Some(name) => Arc::new(Acting::new(catalogue, name)),
             None => catalogue,
         }
+    }
+
+    /// The author of the client's changes.
+    pub(super) fn author(&self) -> Option<CompactString> {
+        self.client.name().map(CompactString::from)
     }
 
     /// The body, for the parser.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::parse_error::ParseError;
 
-/// The permission of a client. Writing includes reading.
+/// The permission of a client. Each includes those before it.
 ///
 /// ```
 /// use robot_core::http::Permission;
@@ -101,7 +101,7 @@ impl FromStr for TokenName {
 /// An access token as the service stores it: its permission, the hash of its text, and perhaps a
 /// name.
 ///
-/// A configuration has it as `read:sha256:` or `write:sha256:` with 64 hexadecimal digits. A name
+/// A configuration has it as `read:sha256:`, `write:sha256:` or `define:sha256:` with 64 hexadecimal digits. A name
 /// stands after the permission, as in `write:ci:sha256:`.
 ///
 /// ```

@@ -76,8 +76,7 @@ fn definition_is_replaced_under_conditions(session: &Session<'_>) {
     assert!(!is_described());
     let stale = "Another client has made a change since the ETag in If-Match was read; read again, and \
                  send the request with the new ETag";
-    let excluded =
-        "If-None-Match excludes the present revision; read it again before you change it";
+    let excluded = "If-None-Match has the present ETag; to change this state, send the request without that ETag";
     for (method, name, value, status) in [
         ("GET", "If-None-Match", "\"1\"", 304),
         ("HEAD", "If-None-Match", "W/\"1\"", 304),

@@ -359,24 +359,25 @@ fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
     }
     let id = ok(catalogue.add(draft("a"))).id();
     ok(catalogue.replace(id, Draft::new("b", "virtual", 2001)));
-    let receipt = ok(catalogue.revert_to(id, revision(1)));
-    assert_eq!((receipt.id, receipt.revision), (id, Some(revision(3))));
-    let expected = valid(draft("a")).with_id(id);
+    let stale = catalogue.revert_to(id, revision(1), Some(revision(1)));
+    assert!(matches!(stale, Err(Error::Stale(_))), "{stale:?}");
+    let reverted = ok(catalogue.revert_to(id, revision(1), Some(revision(2))));
+    let expected = valid(draft("a")).with_id(id).with_revision(revision(3));
     assert_eq!(
-        get(catalogue, id),
-        Some(expected.clone().with_revision(revision(3)))
+        (&reverted, get(catalogue, id)),
+        (&expected, Some(expected.clone()))
     );
     // It has the values already.
-    assert_eq!(ok(catalogue.revert_to(id, revision(3))), receipt);
+    assert_eq!(ok(catalogue.revert_to(id, revision(3), None)), reverted);
     ok(catalogue.delete(id));
-    let missing = catalogue.revert_to(id, revision(4));
+    let missing = catalogue.revert_to(id, revision(4), None);
     assert!(
         matches!(missing, Err(Error::NoSuchVersion { .. })),
         "{missing:?}"
     );
     let other = add(catalogue, "a");
     assert_rejected(
-        catalogue.revert_to(id, revision(3)),
+        catalogue.revert_to(id, revision(3), None),
         &[Violation::NAME_TAKEN],
     );
     ok(catalogue.delete(other.id()));
@@ -384,11 +385,8 @@ fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
     assert_eq!(events.len(), 4);
     let created = events.pop().and_then(|event| event.at);
     let anna = Acting::new(catalogue, "Anna");
-    let receipt = ok(anna.revert_to(id, revision(3)));
-    assert_eq!(
-        get(catalogue, id).map(|robot| robot.revision()),
-        receipt.revision
-    );
+    let reverted = ok(anna.revert_to(id, revision(3), None));
+    assert_eq!(get(catalogue, id), Some(reverted));
     let event = ok(catalogue.history(id, None, 1)).pop();
     let event = event.unwrap_or_else(|| panic!("no event"));
     assert_eq!(
@@ -399,7 +397,7 @@ fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
     assert_eq!(audit.and_then(|audit| audit.created_at), created);
     assert!(add(catalogue, "c").id() > other.id());
     let never = super::id(i64::MAX);
-    assert_not_found(catalogue.revert_to(never, revision(1)), never);
+    assert_not_found(catalogue.revert_to(never, revision(1), None), never);
     let draft = valid(draft("d"));
     assert_not_found(
         catalogue.apply(Change::Undelete(never, draft.clone())),

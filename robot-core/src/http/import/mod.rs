@@ -11,6 +11,7 @@ mod query;
 use std::{io::Read, sync::Arc};
 
 use ::http::header::CONTENT_TYPE;
+use compact_str::CompactString;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -90,7 +91,8 @@ fn run(call: &Call<'_>, pieces: Pieces, is_proposal: bool) -> Started {
              Content-Type text/csv, application/json or application/x-ndjson",
         )
     })?;
-    let limit = if (query.options.import.is_dry_run || query.is_atomic) && !query.options.defines {
+    let is_dry_run = query.options.import.is_dry_run && !query.options.defines;
+    let limit = if is_dry_run || query.is_atomic {
         DRY_RUN_LIMIT
     } else {
         IMPORT_LIMIT
@@ -107,6 +109,7 @@ fn run(call: &Call<'_>, pieces: Pieces, is_proposal: bool) -> Started {
         limit,
         request_id: call.context.request_id.clone(),
         has_positions: !behaviour.is_contract() && !query.options.import.is_dry_run,
+        author: call.author(),
         counts: Counts {
             ids: (!behaviour.is_contract() && !query.options.import.is_dry_run).then(Vec::new),
             ..Counts::default()
@@ -146,6 +149,7 @@ struct Report {
     counts: Counts,
     /// Whether the reply says how to undo the import.
     has_positions: bool,
+    author: Option<CompactString>,
     /// The first failure of a record.
     first: Option<Failure>,
     /// The failure that ended the import, and its messages.
@@ -208,7 +212,9 @@ impl Report {
         }
         self.counts.ignored = records.unknown_columns().to_vec();
         let after = before.is_some().then(|| present.position().ok());
-        self.counts.changes = before.zip(after.flatten()).map(Between::from);
+        let positions = before.zip(after.flatten());
+        self.counts.changes =
+            positions.map(|positions| Between::new(positions, self.author.as_ref()));
     }
 
     fn add(&mut self, outcome: Outcome) {
