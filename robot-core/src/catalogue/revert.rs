@@ -99,7 +99,7 @@ enum Found {
     /// Other changes have followed.
     Left,
     /// Its present state, and the one that it gets; `None` if it does not exist.
-    States(Option<Robot>, Option<Robot>),
+    States(Box<[Option<Robot>; 2]>),
 }
 
 /// Reads the changes of a robot after the position, the latest first, as far as they decide.
@@ -112,7 +112,7 @@ fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> R
         for event in page {
             let is_before = !revert.after.precedes(event.revision);
             if is_before && has_undone {
-                return Ok(Found::States(now, event.robot));
+                return Ok(Found::States(Box::new([now, event.robot])));
             }
             if is_before {
                 return Ok(Found::Nothing);
@@ -129,7 +129,7 @@ fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> R
             last = Some(event.revision);
         }
         if is_end && has_undone {
-            return Ok(Found::States(now, None));
+            return Ok(Found::States(Box::new([now, None])));
         }
         if is_end {
             return Ok(Found::Nothing);
@@ -163,13 +163,13 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     let (mut changes, mut ids, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut problems = Vec::new();
     for id in robots {
-        let (now, before) = match find(catalogue, id, revert)? {
+        let [now, before] = match find(catalogue, id, revert)? {
             Found::Nothing => continue,
             Found::Left => {
                 left.push(id);
                 continue;
             }
-            Found::States(now, before) => (now, before),
+            Found::States(states) => *states,
         };
         match state(&explain, &definition, id, now.as_ref(), before.as_ref())? {
             Ok(None) => {}
