@@ -120,9 +120,10 @@ fn changes_are_followed_from_a_list(session: &Session<'_>) {
 fn many_changes_are_read_by_one_request(session: &Session<'_>) {
     const COUNT: usize = 450;
     let start = cursor(session, "/v1/robots?limit=1");
-    let robots =
-        (0..COUNT).map(|number| json!({"name": number.to_string(), "type": "droid", "year": 1}));
-    let robots: String = robots.map(|robot| format!("{robot}\n")).collect();
+    let robots = (0..COUNT).fold(String::new(), |file, number| {
+        let robot = json!({"name": number.to_string(), "type": "droid", "year": 1});
+        format!("{file}{robot}\n")
+    });
     let headers = [("Content-Type", "application/x-ndjson")];
     let target = "/v1/robots/import?atomic=true";
     let answer = session.call("POST", target, &headers, robots.as_bytes());
