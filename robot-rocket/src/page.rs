@@ -40,7 +40,7 @@ macro_rules! files {
 
 const FILES: &[(&str, &str)] = &files! {
     "/" => "index.html" "/docs" => "docs.html";
-    "style.css" "controls.css" "docs.css" "favicon.svg"
+    "style.css" "table.css" "controls.css" "docs.css" "favicon.svg"
     "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js"
     "columns.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js"
     "elements.js" "exporting.js" "fields.js" "importing.js" "kinds.js" "list.js"

@@ -35,7 +35,7 @@ let hasYears = false;
 
 /** Starts the chart, folded on narrow screens, where it is above the list. */
 export function startChart() {
-  byId("chart").open = matchMedia("(min-width: 62rem)").matches;
+  byId("chart").open = false;
   byId("scope").addEventListener("change", draw);
 }
 

@@ -24,7 +24,7 @@ let before = { title: "", scroll: 0, isOpenedHere: false };
 /** Starts listening. */
 export function startDetail() {
   addEventListener("hashchange", () => follow(true));
-  byId("robot").addEventListener("keydown", (event) => {
+  byId("record").addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !editing) leave();
   });
   onDefined(() => shown && !editing && load(shown.id));
@@ -55,8 +55,8 @@ function follow(isOpenedHere) {
   const left = shownId;
   [shownId, shown, editing] = [id, undefined, undefined];
   document.body.classList.toggle("single", id !== undefined);
-  show(byId("robot"), id !== undefined);
-  byId("robot").replaceChildren();
+  show(byId("record"), id !== undefined);
+  byId("record").replaceChildren();
   if (id !== undefined) return load(id);
   document.title = before.title;
   scrollTo(0, before.scroll);
@@ -88,7 +88,7 @@ function showMissing({ messages }) {
 /** Shows a page with a heading, parts, and buttons before the one that leaves it. */
 function showPage(title, parts, actions) {
   const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, title);
-  byId("robot").replaceChildren(heading, ...parts, buttons(...actions, button(`All ${MANY}`, leave)));
+  byId("record").replaceChildren(heading, ...parts, buttons(...actions, button(`All ${MANY}`, leave)));
   heading.focus();
 }
 
@@ -116,7 +116,7 @@ function edit() {
     const shownEditor = element("div", {}, editor(fields, actions));
     return element("div", { role: "group", "aria-label": name }, shownEditor);
   });
-  byId("robot").replaceChildren(byId("robot").firstChild, editing.row);
+  byId("record").replaceChildren(byId("record").firstChild, editing.row);
   editing.start();
 }
 

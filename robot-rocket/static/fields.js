@@ -100,7 +100,7 @@ export class Fields {
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
   focus(field) {
-    if (hasFocus(field.box.closest("form, tr, .robot"))) field.box.focus();
+    if (hasFocus(field.box.closest("form, tr, .panel"))) field.box.focus();
   }
 
   clear() {

@@ -53,7 +53,7 @@ export class Pages {
     byId("table").append(this.#above.body);
     byId("more").addEventListener("click", () => this.#more());
     byId("earlier").addEventListener("click", () => this.#back());
-    this.#ends = new IntersectionObserver((seen) => this.#near(seen), { rootMargin: MARGIN });
+    this.#ends = new IntersectionObserver((seen) => this.#near(seen), { root: byId("scroller"), rootMargin: MARGIN });
   }
 
   get view() {
@@ -232,7 +232,7 @@ export class Pages {
     const before = body.getBoundingClientRect().top;
     change();
     show(byId("earlier"), this.#earlier.length > 0);
-    scrollBy(0, body.getBoundingClientRect().top - before);
+    byId("scroller").scrollBy(0, body.getBoundingClientRect().top - before);
   }
 
   /** Whether the window has enough rows without a page. */
