@@ -2,22 +2,22 @@
 
 import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { changeView, currentView, refreshAddress, startAddress } from "./address.js";
-import { undoLast } from "./announcements.js";
 import { refreshDefinition } from "./api.js";
 import { startChart } from "./chart.js";
 import { startColumns } from "./columns.js";
 import { startConnection } from "./connection.js";
 import { startDefining } from "./defining.js";
-import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
 import { byId, inStorage } from "./elements.js";
 import { showExport, startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
+import { editRobot, isRecordChanged, startRecord } from "./record.js";
 import { fillSearch, startSearch } from "./search.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
+import { startUndo, undoLast } from "./undo.js";
 
 const SHORTCUTS_KEY = "robots-shortcuts";
 
@@ -71,12 +71,13 @@ async function learn() {
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  const isTyped = list.hasChanges() || isDetailChanged() || isUnfinished();
+  const isTyped = isRecordChanged() || isUnfinished();
   if (isTyped || isImporting()) event.preventDefault();
 });
 
 startToken(learn, list.reopen);
 startConnection();
+startUndo();
 startAdding();
 startImporting();
 startExporting();
@@ -87,10 +88,10 @@ startStart();
 startChart();
 startColumns(list.changeColumns);
 startDefining();
-list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editOnOwnPage });
+list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editRobot });
 await learn();
 startAddress(showView);
-startDetail();
+startRecord();
 let isStarted = false;
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;

@@ -1,28 +1,27 @@
-// The list of robots, with actions on each: edit, delete, undo.
+// The list of robots, with actions on each: edit and delete.
 
 import { action, handleError } from "./action.js";
-import { announce, notice, offerUndo } from "./announcements.js";
-import { add, current, remove } from "./api.js";
+import { announce, notice } from "./announcements.js";
+import { current, remove } from "./api.js";
+import { onChanges, reportChanges } from "./changes.js";
 import { reserveChart } from "./chart.js";
 import { shownColumns } from "./columns.js";
-import { Editing } from "./editing.js";
-import { button, byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
+import { button, byId, element, hasFocus, show, shownName, spokenName } from "./elements.js";
+import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { ONE, OWN, inNumber, onDefined } from "./robot.js";
+import { ONE, inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
-import { EVERYTHING, isFiltered, isSameFilter } from "./view.js";
-
-/** The robots that are being edited, by their ids. Their rows keep the typed text while they are out
-    of the document. */
-const edited = new Map();
+import { did } from "./undo.js";
+import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
 const erase = action({
   async perform(robot) {
     await remove(robot);
-    removeRow(robot);
-    offerUndo(robot, async () => showRestored(await add(robot)));
+    did(["Deleted ", robot], { id: robot.id, to: robot.revision });
+    announce(`Deleted ${spokenName(robot.name)}. Control Z restores it.`);
+    reportChanges([{ id: robot.id, robot: null }]);
   },
   failed: notErased,
   back: reopen,
@@ -30,7 +29,7 @@ const erase = action({
 });
 
 /** The buttons of each robot: their titles, and what they do with the robot and its row. */
-const actions = { edit: ["Edit", edit], delete: ["Delete", erase] };
+const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", erase] };
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;
@@ -41,21 +40,19 @@ let counted = EVERYTHING;
 /** The view whose number of robots was announced to screen readers. */
 let announced;
 
-/** The maximum number of own members of a robot that is edited in its row. */
-const MAX_IN_ROW = 3;
-
 let pages;
 let notify;
 
 /** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
-    whether there are robots; `sort` with the order that the user chooses; `edit` with a robot that
-    has too many members to edit it in its row. */
+    whether there are robots; `sort` with the order that the user chooses; `edit` with a robot to edit. */
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
   onDefined(showColumns);
   byId("table").addEventListener("keydown", moveFocus);
-  startSelection({ settle, reload: reopen, focus: emptyFocus });
+  startSelection({ reload: reopen, focus: emptyFocus });
+  startNews(showNews);
+  onChanges(follow);
 }
 
 /** Shows the chosen columns. */
@@ -82,11 +79,6 @@ export function reopen() {
   return pages.open(pages.view);
 }
 
-/** Whether something was typed into a row and not saved. */
-export function hasChanges() {
-  return [...edited.values()].some((editing) => editing.isChanged);
-}
-
 /** Shows how many robots the view has; undefined if that cannot be known. */
 export function showTotal(count) {
   total = count;
@@ -102,24 +94,23 @@ export function showAdded(robot) {
   return true;
 }
 
-/** Shows edited robots above the list that are not in it: they may have been deleted. */
-function keepChanges() {
-  for (const { robot, isChanged } of [...edited.values()].reverse()) {
-    if (isChanged && !pages.has(robot.id)) pages.addAbove(robot);
-  }
+/** The id of the robot before or after another one in the list; undefined if it is not there. */
+export function neighbour(id, step) {
+  return pages.neighbour(id, step)?.id;
 }
 
 function rowOf(robot) {
-  return edited.get(robot.id)?.row ?? shownRow(robot, actions);
+  forgetExpected(robot.id);
+  return shownRow(robot, actions);
 }
 
 function update(what) {
   if (what !== "changed") show(byId("refused"), false);
   if (what === "opening") {
     if (!isSameFilter(pages.view, counted)) clearSelection();
+    forgetExpected();
     return;
   }
-  if (what === "opened") keepChanges();
   const { view, isWhole, size } = pages;
   show(byId("table"), size > 0);
   show(byId("end"), isWhole && size > 20);
@@ -176,39 +167,53 @@ function failed(error, again) {
   handleError(error, { again, failed: showError, back: again });
 }
 
-function edit(robot, old) {
-  if (erase.isBusy(robot)) return;
-  if (OWN.length > MAX_IN_ROW) return notify.edit(robot);
-  const editing = new Editing(robot, {
-    end: (current) => endEditing(editing, current),
-    giveUp: () => giveUp(editing),
-    addAgain: (current) => showAddedAgain(editing, current),
-  });
-  edited.set(robot.id, editing);
-  pages.change(robot, editing.row);
-  old.replaceWith(editing.row);
-  editing.start();
+/** Follows changes. Those of others are marked, and move no rows; robots that others have added wait. */
+function follow(changes, isOfOthers) {
+  // The page of an empty catalogue, or of a filter that nothing meets, has no place for them.
+  const isFound = ({ robot }) => robot && includes(pages.view, robot);
+  if (pages.size === 0 && changes.some(isFound)) return reopen();
+  for (const change of changes) followOne(change, isOfOthers);
+  update("changed");
 }
 
-/** Ends editing and shows the robot. */
-function endEditing(editing, robot) {
-  const hadFocus = hasFocus(editing.row);
-  edited.delete(robot.id);
-  showSaved(robot);
-  if (hadFocus) buttonOf(pages.row(robot.id), "edit")?.focus();
+function followOne({ id, robot, revision, action }, isOfOthers) {
+  const known = pages.robot(id);
+  // The own changes are reported again.
+  if (known && revision && BigInt(known.revision) >= BigInt(revision)) return;
+  if (!robot) {
+    forgetExpected(id);
+    if (known && isOfOthers) pages.row(id)?.classList.add("gone");
+    else if (known) removeRow(known);
+  } else if (known) showRow(robot, isOfOthers ? "theirs" : "fresh");
+  else if (!isOfOthers) showRestored(robot);
+  else if (includes(pages.view, robot) && (action === "added" || pages.isWhole)) expectRobot(robot);
 }
 
-/** Shows another version of a robot, unless the robot is being edited here, too. */
+/** Shows the robots that others have added, above the list. */
+function showNews() {
+  for (const robot of expectedRobots()) if (!pages.has(robot.id)) pages.addAbove(robot);
+  byId("scroller").scrollTo(0, 0);
+  byId("robots").focus({ preventScroll: true });
+  update("changed");
+}
+
+/** Shows another version of a robot. */
 export function showSaved(robot) {
+  if (!pages.has(robot.id)) return;
+  showRow(robot, "fresh");
+  update("changed");
+}
+
+/** Replaces the row of a robot, and marks the new one. */
+function showRow(robot, mark) {
   const old = pages.row(robot.id);
-  if (!old || edited.has(robot.id)) return;
+  if (!old) return;
   const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
   const row = shownRow(robot, actions);
   pages.change(robot, row);
   old.replaceWith(row);
-  row.classList.add("fresh");
+  row.classList.add(mark);
   if (focused) buttonOf(row, focused).focus();
-  update("changed");
 }
 
 /** Moves the focus to a robot, or to the list. */
@@ -217,25 +222,15 @@ export function focusRobot(id) {
   target.focus();
 }
 
-/** Ends editing of a robot that was deleted by another user. */
-function giveUp({ robot }) {
-  edited.delete(robot.id);
-  removeRow(robot);
-}
-
-/** Shows an edited robot that had been deleted and was added again. */
-function showAddedAgain(editing, robot) {
-  edited.delete(editing.robot.id);
-  forget(editing.robot);
-  showRestored(robot);
-}
+/** Deletes a robot unless it was changed meanwhile. */
+export const eraseRobot = (robot) => erase(robot);
 
 /** Shows why a robot was not deleted, and the version of another user. */
 async function notErased(error, robot) {
   const isOther = [404, 412].includes(error.status);
   const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
   settle(robot, now);
-  const unknown = error.isTransient ? ["Whether it was deleted is unknown. Try again."] : [];
+  const unknown = error.isUnknown ? ["Whether it was deleted is unknown. Try again."] : [];
   const why = `. ${[...error.messages, ...unknown].join(" ")}`;
   const other = ": another user has just changed it. Look, and try again.";
   if (!now) notice(robot, " was deleted by another user.");
@@ -245,7 +240,8 @@ async function notErased(error, robot) {
 /** Shows a robot as it is stored now, if it is. */
 function settle(robot, now) {
   if (!now) removeRow(robot);
-  else if (now !== robot) showSaved(now);
+  else if (now !== robot) showRow(now, "fresh");
+  update("changed");
 }
 
 /** Removes a robot and its row. */
@@ -262,9 +258,7 @@ function removeRow(robot) {
   const hadFocus = row && hasFocus(row);
   const next = rows[at + 1] ?? rows[at - 1];
   forget(robot);
-  update("changed");
-  if (!hadFocus) return;
-  (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? emptyFocus()).focus();
+  if (hadFocus) (buttonOf(next, "delete") ?? emptyFocus()).focus();
 }
 
 /** The element to focus when no robot has the focus. */
@@ -273,14 +267,10 @@ function emptyFocus() {
   return byId("start").querySelector("button") ?? byId("adding-open");
 }
 
-/** Shows a restored robot. */
+/** Shows a robot that the user has brought back. */
 function showRestored(robot) {
-  if (pages.place(robot)) update("changed");
-  else showAdded(robot);
-  const shown = pages.row(robot.id);
-  if (!isTyping()) buttonOf(shown, "edit")?.focus();
-  shown.classList.add("fresh");
-  announce(`${spokenName(robot.name)} was restored.`);
+  if (!pages.place(robot)) pages.addAbove(robot);
+  pages.row(robot.id).classList.add("fresh");
 }
 
 /** Moves the focus from robot to robot by the arrow keys. */
