@@ -191,9 +191,11 @@ function followOne({ id, robot, revision, action }, isOfOthers) {
 
 /** Shows the robots that others have added, above the list. */
 function showNews() {
-  for (const robot of expectedRobots()) if (!pages.has(robot.id)) pages.addAbove(robot);
   byId("scroller").scrollTo(0, 0);
   byId("robots").focus({ preventScroll: true });
+  const robots = expectedRobots();
+  if (!robots) return reopen();
+  for (const robot of robots) if (!pages.has(robot.id)) pages.addAbove(robot);
   update("changed");
 }
 

@@ -2,6 +2,10 @@
 
 import { button, byId } from "./elements.js";
 
+/** The maximum number of robots that are kept. More, and the list is read again to show them. */
+const KEPT = 100;
+
+/** The robots by their ids. */
 const expected = new Map();
 
 let listener;
@@ -13,7 +17,7 @@ export function startNews(show) {
 
 /** Lets a robot wait. */
 export function expectRobot(robot) {
-  expected.set(robot.id, robot);
+  expected.set(robot.id, expected.size < KEPT ? robot : undefined);
   draw();
 }
 
@@ -24,9 +28,9 @@ export function forgetExpected(id) {
   draw();
 }
 
-/** The robots that wait. */
+/** The robots that wait; undefined if they are too many. */
 export function expectedRobots() {
-  return [...expected.values()];
+  return expected.size > KEPT ? undefined : [...expected.values()];
 }
 
 function draw() {
