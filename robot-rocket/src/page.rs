@@ -41,9 +41,9 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = &files! {
     "/" => "index.html" "/docs" => "docs.html";
     "style.css" "table.css" "controls.css" "docs.css" "record.css" "favicon.svg"
-    "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "changes.js"
+    "access.js" "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "changes.js"
     "chart.js" "columns.js" "connection.js" "defining.js" "docs.js" "drafts.js" "editing.js"
-    "elements.js" "exporting.js" "fields.js" "history.js" "importing.js" "kinds.js" "list.js" "live.js"
+    "elements.js" "exporting.js" "field.js" "fields.js" "history.js" "importing.js" "kinds.js" "list.js" "live.js"
     "news.js" "overview.js" "pages.js" "panels.js" "record.js" "robot.js" "row.js" "schema.js"
     "search.js" "selection.js" "sorting.js" "start.js" "times.js" "token.js" "undo.js" "view.js"
 };
