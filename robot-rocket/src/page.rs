@@ -43,9 +43,9 @@ const FILES: &[(&str, &str)] = &files! {
     "style.css" "table.css" "controls.css" "docs.css" "favicon.svg"
     "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js"
     "columns.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js"
-    "elements.js" "exporting.js" "fields.js" "importing.js" "kinds.js" "list.js"
-    "overview.js" "pages.js" "panels.js" "robot.js" "row.js" "schema.js" "search.js" "selection.js"
-    "sorting.js" "start.js" "token.js" "view.js"
+    "elements.js" "exporting.js" "fields.js" "filters.js" "grid.js" "importing.js" "kinds.js"
+    "list.js" "nothing.js" "overview.js" "pages.js" "panels.js" "robot.js" "row.js" "schema.js" "search.js" "selection.js"
+    "sorting.js" "start.js" "suggestions.js" "token.js" "view.js" "views.js"
 };
 
 /// The path of the module that has the definition of the catalogue.

@@ -1,11 +1,11 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
 import { isUnfinished, openForm, startAdding } from "./adding.js";
-import { changeView, currentView, refreshAddress, startAddress } from "./address.js";
+import { currentView, refreshAddress, startAddress } from "./address.js";
 import { undoLast } from "./announcements.js";
 import { refreshDefinition } from "./api.js";
 import { startChart } from "./chart.js";
-import { startColumns } from "./columns.js";
+import { showChosen } from "./columns.js";
 import { startConnection } from "./connection.js";
 import { startDefining } from "./defining.js";
 import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
@@ -13,21 +13,37 @@ import { byId, inStorage } from "./elements.js";
 import { showExport, startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
+import { fillFilters, startFilters } from "./filters.js";
+import { hasEdits } from "./grid.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
 import { fillSearch, startSearch } from "./search.js";
+import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
+import { isSameFilter, isSameList } from "./view.js";
+import { startViews } from "./views.js";
+
+/** Whether the first view was shown. */
+let isStarted = false;
 
 const SHORTCUTS_KEY = "robots-shortcuts";
 
 /** Elements in which keys have a meaning of their own. */
 const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select";
 
-function showView(view, isFromOutside, isRedefined) {
-  if (isFromOutside) fillSearch(view);
-  stopOverview();
+function showView(view, before, isFromOutside, isRedefined) {
+  if (isRedefined || (isFromOutside && !isSameFilter(view, before))) {
+    fillSearch(view);
+    fillFilters(view);
+  }
   showExport(view);
+  if (isStarted && !isRedefined && isSameList(view, before)) {
+    list.arrange(view);
+    showChosen();
+    return requestOverview(view, list.showTotal);
+  }
+  stopOverview();
   list.open(view, isRedefined);
 }
 
@@ -58,6 +74,9 @@ function startShortcuts() {
 }
 
 function startHelp() {
+  const tools = byId("tools-open");
+  tools.addEventListener("click", () => (tools.ariaExpanded = String(tools.ariaExpanded !== "true")));
+  byId("tools").addEventListener("click", ({ target }) => target.matches("button") && (tools.ariaExpanded = "false"));
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   byId("help-close").addEventListener("click", () => byId("help").close());
 }
@@ -71,7 +90,7 @@ async function learn() {
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  const isTyped = list.hasChanges() || isDetailChanged() || isUnfinished();
+  const isTyped = hasEdits() || isDetailChanged() || isUnfinished();
   if (isTyped || isImporting()) event.preventDefault();
 });
 
@@ -83,15 +102,16 @@ startExporting();
 startHelp();
 startShortcuts();
 startSearch();
+startFilters();
 startStart();
 startChart();
-startColumns(list.changeColumns);
+startSorting();
+startViews();
 startDefining();
-list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editOnOwnPage });
+list.startList({ changed, edit: editOnOwnPage });
 await learn();
 startAddress(showView);
 startDetail();
-let isStarted = false;
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;
   for (const noun of document.querySelectorAll(".noun-many")) noun.textContent = MANY;

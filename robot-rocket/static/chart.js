@@ -2,7 +2,7 @@
 
 import { button, byId, drawn, element, show } from "./elements.js";
 import { MANY, TYPES, colorOf } from "./robot.js";
-import { filterYears } from "./search.js";
+import { filterBy } from "./filters.js";
 
 /** The maximum number of bins and gaps. */
 const MAX_BINS = 16;
@@ -117,7 +117,7 @@ function binAt(start, step, groups) {
   const text = String(start);
   const label = text.length > MAX_DIGITS ? SCIENTIFIC.format(start) : text;
   const years = `${from}${start < 0n ? " to " : "–"}${to}`;
-  return { years, label, counts: countsOf(groups), choose: () => filterYears(from, to) };
+  return { years, label, counts: countsOf(groups), choose: () => filterBy("year", { year_from: String(from), year_to: String(to) }) };
 }
 
 function countsOf(groups) {

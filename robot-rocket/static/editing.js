@@ -8,7 +8,6 @@ import { button, buttons, element, hasFocus, shownName, spokenName, unseen } fro
 import { Fields } from "./fields.js";
 import { inWords } from "./kinds.js";
 import { MEMBERS, ONE, isSame, stored } from "./robot.js";
-import { editedRow } from "./row.js";
 
 /** What to do if another user has changed the robot. */
 const CONFLICT =
@@ -40,7 +39,7 @@ export class Editing {
   /** `listeners.end` is called with the robot to show, and whether it was saved;
       `listeners.addAgain` with the robot that replaces a deleted one, and `listeners.giveUp` if
       none does. `frame` creates the element. */
-  constructor(robot, listeners, frame = editedRow) {
+  constructor(robot, listeners, frame) {
     this.robot = robot;
     this.#listeners = listeners;
     this.#fields = new Fields(robot, "shown");

@@ -36,7 +36,7 @@ const links = FORMATS.map(([title, name]) => {
 /** Fills the menu. */
 export function startExporting() {
   byId("exports").append(...links.map((link) => element("li", {}, link)));
-  startMenu("export");
+  startMenu(byId("export"));
 }
 
 /** Offers the robots of a view. */
@@ -50,7 +50,7 @@ export function showExport(view) {
 /** Without a token, the browser follows the link. */
 function start(event, name) {
   const address = event.currentTarget.getAttribute("href");
-  closeMenu("export");
+  closeMenu(byId("export"));
   if (!token()) return;
   event.preventDefault();
   receive(address, name);

@@ -1,22 +1,18 @@
-// The list of robots, with actions on each: edit, delete, undo.
+// The list of robots, with actions on each.
 
 import { action, handleError } from "./action.js";
 import { announce, notice, offerUndo } from "./announcements.js";
 import { add, current, remove } from "./api.js";
-import { reserveChart } from "./chart.js";
-import { shownColumns } from "./columns.js";
-import { Editing } from "./editing.js";
-import { button, byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
+import { layOut, noteValues, startColumns } from "./columns.js";
+import { button, byId, element, hasFocus, isTyping, show, spokenName } from "./elements.js";
+import { isEdited, startGrid } from "./grid.js";
+import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { ONE, OWN, inNumber, onDefined } from "./robot.js";
+import { inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
 import { EVERYTHING, isFiltered, isSameFilter } from "./view.js";
-
-/** The robots that are being edited, by their ids. Their rows keep the typed text while they are out
-    of the document. */
-const edited = new Map();
 
 const erase = action({
   async perform(robot) {
@@ -41,34 +37,38 @@ let counted = EVERYTHING;
 /** The view whose number of robots was announced to screen readers. */
 let announced;
 
-/** The maximum number of own members of a robot that is edited in its row. */
-const MAX_IN_ROW = 3;
-
 let pages;
 let notify;
 
 /** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
-    whether there are robots; `sort` with the order that the user chooses; `edit` with a robot that
-    has too many members to edit it in its row. */
+    whether there are robots; `edit` with a robot that is to be edited. */
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
-  onDefined(showColumns);
-  byId("table").addEventListener("keydown", moveFocus);
+  onDefined(showHeadings);
+  startColumns(redraw);
+  startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
   startSelection({ settle, reload: reopen, focus: emptyFocus });
+  // Other widths, or a card for each robot.
+  matchMedia("(max-width: 40rem)").addEventListener("change", layOut);
 }
 
-/** Shows the chosen columns. */
-function showColumns() {
-  byId("headings").replaceChildren(headings(notify.sort));
-  byId("table").style.setProperty("--own", shownColumns().filter(({ isOwn }) => isOwn).length);
+function showHeadings() {
+  byId("headings").replaceChildren(headings());
   markOrder(pages.view.sort);
 }
 
-/** Shows other columns of the same robots. */
-export function changeColumns() {
-  showColumns();
-  return reopen();
+function redraw() {
+  showHeadings();
+  pages.redraw();
+  layOut();
+  showSelection();
+}
+
+/** Shows the same robots with the columns of another view. */
+export function arrange(view) {
+  pages.view = view;
+  redraw();
 }
 
 /** Shows the robots of a view. Their number is announced, unless only the definition has changed. */
@@ -82,11 +82,6 @@ export function reopen() {
   return pages.open(pages.view);
 }
 
-/** Whether something was typed into a row and not saved. */
-export function hasChanges() {
-  return [...edited.values()].some((editing) => editing.isChanged);
-}
-
 /** Shows how many robots the view has; undefined if that cannot be known. */
 export function showTotal(count) {
   total = count;
@@ -97,20 +92,14 @@ export function showTotal(count) {
 /** Shows a robot that was just added. Returns false if it is shown already. */
 export function showAdded(robot) {
   if (pages.has(robot.id)) return false;
+  if (noteValues([robot])) redraw();
   pages.addAbove(robot);
   update("changed");
   return true;
 }
 
-/** Shows edited robots above the list that are not in it: they may have been deleted. */
-function keepChanges() {
-  for (const { robot, isChanged } of [...edited.values()].reverse()) {
-    if (isChanged && !pages.has(robot.id)) pages.addAbove(robot);
-  }
-}
-
 function rowOf(robot) {
-  return edited.get(robot.id)?.row ?? shownRow(robot, actions);
+  return shownRow(robot, actions);
 }
 
 function update(what) {
@@ -119,13 +108,14 @@ function update(what) {
     if (!isSameFilter(pages.view, counted)) clearSelection();
     return;
   }
-  if (what === "opened") keepChanges();
   const { view, isWhole, size } = pages;
   show(byId("table"), size > 0);
   show(byId("end"), isWhole && size > 20);
   show(byId("none"), pages.count === 0 && isFiltered(view));
   byId("none").replaceChildren(...nothingFound(view));
   if (what === "opened") {
+    if (noteValues(pages.robots)) redraw();
+    else layOut();
     markOrder(view.sort);
     // In another order, it has the same number.
     if (isWhole || !isSameFilter(view, counted)) total = undefined;
@@ -135,15 +125,8 @@ function update(what) {
   showCount();
   showSelection();
   if (isWhole) announceCount();
-  if (what !== "grown" && pages.hasYears) reserveChart();
   notify.changed(what, size > 0 || !isWhole || isFiltered(view));
   if (what === "changed") pages.refresh();
-}
-
-function nothingFound(view) {
-  const { q } = view;
-  if (q === "" || isFiltered({ ...view, q: "" })) return [`No ${ONE} matches the filter.`];
-  return [`No ${ONE} has all words of `, shownName(q), "."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
@@ -176,58 +159,29 @@ function failed(error, again) {
   handleError(error, { again, failed: showError, back: again });
 }
 
-function edit(robot, old) {
-  if (erase.isBusy(robot)) return;
-  if (OWN.length > MAX_IN_ROW) return notify.edit(robot);
-  const editing = new Editing(robot, {
-    end: (current) => endEditing(editing, current),
-    giveUp: () => giveUp(editing),
-    addAgain: (current) => showAddedAgain(editing, current),
-  });
-  edited.set(robot.id, editing);
-  pages.change(robot, editing.row);
-  old.replaceWith(editing.row);
-  editing.start();
+function edit(robot) {
+  if (!erase.isBusy(robot)) notify.edit(robot);
 }
 
-/** Ends editing and shows the robot. */
-function endEditing(editing, robot) {
-  const hadFocus = hasFocus(editing.row);
-  edited.delete(robot.id);
-  showSaved(robot);
-  if (hadFocus) buttonOf(pages.row(robot.id), "edit")?.focus();
-}
-
-/** Shows another version of a robot, unless the robot is being edited here, too. */
+/** Shows another version of a robot, unless one of its cells is being edited here. */
 export function showSaved(robot) {
   const old = pages.row(robot.id);
-  if (!old || edited.has(robot.id)) return;
-  const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
-  const row = shownRow(robot, actions);
+  if (!old || isEdited(old)) return;
+  const focused = document.activeElement.closest("#table [data-action], #table td");
+  const place = old.contains(focused) && (focused.dataset.action ?? focused.dataset.key);
+  const row = rowOf(robot);
   pages.change(robot, row);
   old.replaceWith(row);
   row.classList.add("fresh");
-  if (focused) buttonOf(row, focused).focus();
+  if (place) row.querySelector(`[data-action="${place}"], [data-key="${place}"]`)?.focus();
+  if (noteValues([robot])) redraw();
   update("changed");
 }
 
 /** Moves the focus to a robot, or to the list. */
 export function focusRobot(id) {
-  const target = buttonOf(pages.row(id), "edit") ?? byId("robots");
+  const target = pages.row(id)?.querySelector(".of-name a") ?? byId("robots");
   target.focus();
-}
-
-/** Ends editing of a robot that was deleted by another user. */
-function giveUp({ robot }) {
-  edited.delete(robot.id);
-  removeRow(robot);
-}
-
-/** Shows an edited robot that had been deleted and was added again. */
-function showAddedAgain(editing, robot) {
-  edited.delete(editing.robot.id);
-  forget(editing.robot);
-  showRestored(robot);
 }
 
 /** Shows why a robot was not deleted, and the version of another user. */
@@ -243,15 +197,9 @@ async function notErased(error, robot) {
 }
 
 /** Shows a robot as it is stored now, if it is. */
-function settle(robot, now) {
+export function settle(robot, now) {
   if (!now) removeRow(robot);
   else if (now !== robot) showSaved(now);
-}
-
-/** Removes a robot and its row. */
-function forget(robot) {
-  deselect(robot.id);
-  pages.remove(robot.id);
 }
 
 /** Removes the row of a deleted robot. The focus moves to the next row. */
@@ -261,10 +209,10 @@ function removeRow(robot) {
   const at = rows.indexOf(row);
   const hadFocus = row && hasFocus(row);
   const next = rows[at + 1] ?? rows[at - 1];
-  forget(robot);
+  deselect(robot.id);
+  pages.remove(robot.id);
   update("changed");
-  if (!hadFocus) return;
-  (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? emptyFocus()).focus();
+  if (hadFocus) (buttonOf(next, "delete") ?? emptyFocus()).focus();
 }
 
 /** The element to focus when no robot has the focus. */
@@ -281,16 +229,4 @@ function showRestored(robot) {
   if (!isTyping()) buttonOf(shown, "edit")?.focus();
   shown.classList.add("fresh");
   announce(`${spokenName(robot.name)} was restored.`);
-}
-
-/** Moves the focus from robot to robot by the arrow keys. */
-function moveFocus(event) {
-  const kind = event.target.dataset.action;
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!kind || !step) return;
-  const same = [...byId("table").querySelectorAll(`[data-action="${kind}"]`)];
-  const target = same[same.indexOf(event.target) + step];
-  if (!target) return;
-  event.preventDefault();
-  target.focus();
 }
