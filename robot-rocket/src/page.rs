@@ -41,7 +41,7 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = &files! {
     "/" => "index.html" "/docs" => "docs.html";
     "style.css" "table.css" "controls.css" "docs.css" "favicon.svg"
-    "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js"
+    "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "bins.js" "chart.js"
     "columns.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js"
     "elements.js" "exporting.js" "fields.js" "filters.js" "grid.js" "importing.js" "kinds.js"
     "list.js" "nothing.js" "overview.js" "pages.js" "panels.js" "robot.js" "row.js" "schema.js" "search.js" "selection.js"

@@ -10,7 +10,7 @@ import { startConnection } from "./connection.js";
 import { startDefining } from "./defining.js";
 import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
 import { byId, inStorage } from "./elements.js";
-import { showExport, startExporting } from "./exporting.js";
+import { startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { fillFilters, startFilters } from "./filters.js";
@@ -37,11 +37,11 @@ function showView(view, before, isFromOutside, isRedefined) {
     fillSearch(view);
     fillFilters(view);
   }
-  showExport(view);
   if (isStarted && !isRedefined && isSameList(view, before)) {
     list.arrange(view);
     showChosen();
-    return requestOverview(view, list.showTotal);
+    if (view.by !== before.by) requestOverview(view, list.showTotal);
+    return undefined;
   }
   stopOverview();
   list.open(view, isRedefined);
