@@ -111,10 +111,13 @@ export function numberRanges(least, greatest, isWhole) {
   return ranges;
 }
 
+/** The end of a bin for people. */
+export const rounded = (number) => String(Number(Number(number).toPrecision(12)));
+
 /** The bars of counted ranges of numbers; `none` is the number of robots without a value. */
 export function rangeBars(key, ranges, none) {
   const bars = ranges.map(({ from, to, count }) => ({
-    title: from === to ? String(from) : `${from} – ${inWords("number", String(to))}`,
+    title: from === to ? String(from) : `${from} – ${rounded(to)}`,
     label: String(from),
     counts: new Map(count > 0 ? [[ALL, count]] : []),
     conditions: { [`${key}_from`]: String(from), [`${key}_to`]: String(to) },

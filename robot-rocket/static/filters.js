@@ -1,6 +1,7 @@
 // The filters: a chip for each field with conditions, which opens to change them, and the menu that adds one.
 
 import { changeView, currentView } from "./address.js";
+import { rounded } from "./bins.js";
 import { button, byId, element, onSubmit, show, unseen } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { closeMenu, startMenu } from "./panels.js";
@@ -133,7 +134,8 @@ function addChip(key, view) {
 /** Conditions for people. */
 function inWordsOf(one, conditions) {
   const { key, input, from, to } = one;
-  const words = (value) => (value === NONE ? "none" : inWords(input, value));
+  const isDecimal = input === "number";
+  const words = (value) => (value === NONE ? "none" : isDecimal && value ? rounded(value) : inWords(input, value));
   if (conditions[key] === NONE) return "is empty";
   if (from) {
     const [first, last] = [conditions[from], conditions[to]].map(words);

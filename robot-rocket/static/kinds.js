@@ -25,8 +25,6 @@ export const KINDS = {
     compare: (one, other) => one - other,
     isValid: (text) => Number.isFinite(Number(text)),
     rule: "a number",
-    // Without the last digits of a sum.
-    inWords: (value) => (value.length > 16 ? String(Number(Number(value).toPrecision(12))) : value),
   },
   boolean: {
     title: "Yes or no",
