@@ -2,25 +2,26 @@
 
 import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { currentView, refreshAddress, startAddress } from "./address.js";
-import { undoLast } from "./announcements.js";
 import { refreshDefinition } from "./api.js";
 import { startChart } from "./chart.js";
 import { showChosen } from "./columns.js";
 import { startConnection } from "./connection.js";
 import { startDefining } from "./defining.js";
-import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
 import { byId, inStorage } from "./elements.js";
 import { startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { fillFilters, startFilters } from "./filters.js";
 import { hasEdits } from "./grid.js";
+import { startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
+import { editRobot, isRecordChanged, startRecord } from "./record.js";
 import { fillSearch, startSearch } from "./search.js";
 import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
+import { startUndo, undoLast } from "./undo.js";
 import { isSameFilter, isSameList } from "./view.js";
 import { startViews } from "./views.js";
 
@@ -90,12 +91,13 @@ async function learn() {
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  const isTyped = hasEdits() || isDetailChanged() || isUnfinished();
+  const isTyped = hasEdits() || isRecordChanged() || isUnfinished();
   if (isTyped || isImporting()) event.preventDefault();
 });
 
 startToken(learn, list.reopen);
 startConnection();
+startUndo();
 startAdding();
 startImporting();
 startExporting();
@@ -108,10 +110,11 @@ startChart();
 startSorting();
 startViews();
 startDefining();
-list.startList({ changed, edit: editOnOwnPage });
+list.startList({ changed, edit: editRobot });
+startLive(list.reopen);
 await learn();
 startAddress(showView);
-startDetail();
+startRecord();
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;
   for (const noun of document.querySelectorAll(".noun-many")) noun.textContent = MANY;

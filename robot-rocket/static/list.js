@@ -1,24 +1,28 @@
 // The list of robots, with actions on each.
 
 import { action, handleError } from "./action.js";
-import { announce, notice, offerUndo } from "./announcements.js";
-import { add, current, remove } from "./api.js";
+import { announce, notice } from "./announcements.js";
+import { current, remove } from "./api.js";
+import { onChanges, reportChanges } from "./changes.js";
 import { layOut, noteValues, startColumns } from "./columns.js";
-import { button, byId, element, hasFocus, isTyping, show, spokenName } from "./elements.js";
+import { button, byId, element, hasFocus, show, spokenName } from "./elements.js";
 import { isEdited, startGrid } from "./grid.js";
+import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
 import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
 import { inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
-import { EVERYTHING, isFiltered, isSameFilter } from "./view.js";
+import { did } from "./undo.js";
+import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
 const erase = action({
   async perform(robot) {
     await remove(robot);
-    removeRow(robot);
-    offerUndo(robot, async () => showRestored(await add(robot)));
+    did(["Deleted ", robot], { id: robot.id, to: robot.revision });
+    announce(`Deleted ${spokenName(robot.name)}. Control Z restores it.`);
+    reportChanges([{ id: robot.id, robot: null }]);
   },
   failed: notErased,
   back: reopen,
@@ -26,7 +30,7 @@ const erase = action({
 });
 
 /** The buttons of each robot: their titles, and what they do with the robot and its row. */
-const actions = { edit: ["Edit", edit], delete: ["Delete", erase] };
+const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", erase] };
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;
@@ -41,14 +45,16 @@ let pages;
 let notify;
 
 /** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
-    whether there are robots; `edit` with a robot that is to be edited. */
+    whether there are robots; `edit` with a robot to edit. */
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
   onDefined(showHeadings);
   startColumns(redraw);
   startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
-  startSelection({ settle, reload: reopen, focus: emptyFocus });
+  startSelection({ reload: reopen, focus: emptyFocus });
+  startNews(showNews);
+  onChanges(follow);
   // Other widths, or a card for each robot.
   matchMedia("(max-width: 40rem)").addEventListener("change", layOut);
 }
@@ -98,7 +104,13 @@ export function showAdded(robot) {
   return true;
 }
 
+/** The id of the robot before or after another one in the list; undefined if it is not there. */
+export function neighbour(id, step) {
+  return pages.neighbour(id, step)?.id;
+}
+
 function rowOf(robot) {
+  forgetExpected(robot.id);
   return shownRow(robot, actions);
 }
 
@@ -106,6 +118,7 @@ function update(what) {
   if (what !== "changed") show(byId("refused"), false);
   if (what === "opening") {
     if (!isSameFilter(pages.view, counted)) clearSelection();
+    forgetExpected();
     return;
   }
   const { view, isWhole, size } = pages;
@@ -159,12 +172,47 @@ function failed(error, again) {
   handleError(error, { again, failed: showError, back: again });
 }
 
-function edit(robot) {
-  if (!erase.isBusy(robot)) notify.edit(robot);
+/** Follows changes. Those of others are marked, and move no rows; robots that others have added wait. */
+function follow(changes, isOfOthers) {
+  // The page of an empty catalogue, or of a filter that nothing meets, has no place for them.
+  const isFound = ({ robot }) => robot && includes(pages.view, robot);
+  if (pages.size === 0 && changes.some(isFound)) return reopen();
+  for (const change of changes) followOne(change, isOfOthers);
+  update("changed");
 }
 
-/** Shows another version of a robot, unless one of its cells is being edited here. */
+function followOne({ id, robot, revision, action }, isOfOthers) {
+  const known = pages.robot(id);
+  // The own changes are reported again.
+  if (known && revision && BigInt(known.revision) >= BigInt(revision)) return;
+  if (!robot) {
+    forgetExpected(id);
+    if (known && isOfOthers) pages.row(id)?.classList.add("gone");
+    else if (known) removeRow(known);
+  } else if (known) showRow(robot, isOfOthers ? "theirs" : "fresh");
+  else if (!isOfOthers) showRestored(robot);
+  else if (includes(pages.view, robot) && (action === "added" || pages.isWhole)) expectRobot(robot);
+}
+
+/** Shows the robots that others have added, above the list. */
+function showNews() {
+  byId("scroller").scrollTo(0, 0);
+  byId("robots").focus({ preventScroll: true });
+  const robots = expectedRobots();
+  if (!robots) return reopen();
+  for (const robot of robots) if (!pages.has(robot.id)) pages.addAbove(robot);
+  update("changed");
+}
+
+/** Shows another version of a robot. */
 export function showSaved(robot) {
+  if (!pages.has(robot.id)) return;
+  showRow(robot, "fresh");
+  update("changed");
+}
+
+/** Replaces the row of a robot, and marks the new one, unless one of its cells is being edited. */
+function showRow(robot, mark) {
   const old = pages.row(robot.id);
   if (!old || isEdited(old)) return;
   const focused = document.activeElement.closest("#table [data-action], #table td");
@@ -172,10 +220,9 @@ export function showSaved(robot) {
   const row = rowOf(robot);
   pages.change(robot, row);
   old.replaceWith(row);
-  row.classList.add("fresh");
+  row.classList.add(mark);
   if (place) row.querySelector(`[data-action="${place}"], [data-key="${place}"]`)?.focus();
   if (noteValues([robot])) redraw();
-  update("changed");
 }
 
 /** Moves the focus to a robot, or to the list. */
@@ -184,12 +231,15 @@ export function focusRobot(id) {
   target.focus();
 }
 
+/** Deletes a robot unless it was changed meanwhile. */
+export const eraseRobot = (robot) => erase(robot);
+
 /** Shows why a robot was not deleted, and the version of another user. */
 async function notErased(error, robot) {
   const isOther = [404, 412].includes(error.status);
   const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
   settle(robot, now);
-  const unknown = error.isTransient ? ["Whether it was deleted is unknown. Try again."] : [];
+  const unknown = error.isUnknown ? ["Whether it was deleted is unknown. Try again."] : [];
   const why = `. ${[...error.messages, ...unknown].join(" ")}`;
   const other = ": another user has just changed it. Look, and try again.";
   if (!now) notice(robot, " was deleted by another user.");
@@ -197,9 +247,16 @@ async function notErased(error, robot) {
 }
 
 /** Shows a robot as it is stored now, if it is. */
-export function settle(robot, now) {
+function settle(robot, now) {
   if (!now) removeRow(robot);
-  else if (now !== robot) showSaved(now);
+  else if (now !== robot) showRow(now, "fresh");
+  update("changed");
+}
+
+/** Removes a robot and its row. */
+function forget(robot) {
+  deselect(robot.id);
+  pages.remove(robot.id);
 }
 
 /** Removes the row of a deleted robot. The focus moves to the next row. */
@@ -209,9 +266,7 @@ function removeRow(robot) {
   const at = rows.indexOf(row);
   const hadFocus = row && hasFocus(row);
   const next = rows[at + 1] ?? rows[at - 1];
-  deselect(robot.id);
-  pages.remove(robot.id);
-  update("changed");
+  forget(robot);
   if (hadFocus) (buttonOf(next, "delete") ?? emptyFocus()).focus();
 }
 
@@ -221,12 +276,8 @@ function emptyFocus() {
   return byId("start").querySelector("button") ?? byId("adding-open");
 }
 
-/** Shows a restored robot. */
+/** Shows a robot that the user has brought back. */
 function showRestored(robot) {
-  if (pages.place(robot)) update("changed");
-  else showAdded(robot);
-  const shown = pages.row(robot.id);
-  if (!isTyping()) buttonOf(shown, "edit")?.focus();
-  shown.classList.add("fresh");
-  announce(`${spokenName(robot.name)} was restored.`);
+  if (!pages.place(robot)) pages.addAbove(robot);
+  pages.row(robot.id).classList.add("fresh");
 }

@@ -288,6 +288,18 @@ export class Pages {
     return this.#entry(id)?.row;
   }
 
+  /** A robot as it is shown, if it is. */
+  robot(id) {
+    return this.#entry(id)?.robot;
+  }
+
+  /** The robot before or after another one in the window. */
+  neighbour(id, step) {
+    const robots = this.#all.flatMap(({ entries }) => entries.flatMap(({ robot, row }) => (row ? robot : [])));
+    const at = robots.findIndex((robot) => robot.id === id);
+    return at === -1 ? undefined : robots[at + step];
+  }
+
   /** Shows a robot above the window. */
   addAbove(robot) {
     const row = this.#rowOf(robot);

@@ -83,6 +83,14 @@ export function member(key) {
   return MEMBERS.find((one) => one.key === key);
 }
 
+/** A message of the service about a member, with its label instead of its name in the API. */
+export function inLabels(message, key) {
+  const title = member(key)?.title;
+  if (!title) return message;
+  const named = new RegExp(`^(The )?(robot )?${key} `);
+  return message.replace(named, `${title} `).replace(/^Value of field '.*?' must be part of list:/, `${title} must be one of:`);
+}
+
 /** The number of colors in the style sheet. */
 const COLORS = 8;
 
@@ -109,9 +117,9 @@ export function stored(draft) {
   return draftOf(({ key, input }) => KINDS[input].stored(draft[key] ?? ""));
 }
 
-/** A robot as the service sends it, with all values as text. */
-export function robotOf({ id, revision, ...values }) {
-  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision };
+/** A robot as the service sends it, with all values as text, and when it was changed last if that was sent. */
+export function robotOf({ id, revision, updated_at: updatedAt, ...values }) {
+  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision, updatedAt };
 }
 
 /** Parses JSON with each number as text, because numbers have up to 19 digits, more than a JavaScript number can hold. */
@@ -128,13 +136,18 @@ export function written(document) {
 
 /** Whether robots have members that the page does not know, because the definition has changed. */
 export function hasUnknown(robots) {
-  const known = ["id", "revision", ...MEMBERS.map(({ key }) => key)];
+  const known = ["id", "revision", "updated_at", ...MEMBERS.map(({ key }) => key)];
   return robots.some((robot) => Object.keys(robot).some((key) => !known.includes(key)));
 }
 
 /** Whether two drafts have the same values. */
 export function isSame(left, right) {
-  return MEMBERS.every(({ key }) => (left[key] ?? "") === (right[key] ?? ""));
+  return differing(left, right).length === 0;
+}
+
+/** The members of which two versions of a robot have different values. */
+export function differing(one, other) {
+  return MEMBERS.filter(({ key }) => (one[key] ?? "") !== (other[key] ?? ""));
 }
 
 /** The request body for a draft. Members that it does not have are left out. */
