@@ -85,6 +85,14 @@ export async function summary(view, signal) {
   return { count: Number(value.count), groups };
 }
 
+/** The numbers of robots of a view by the values of a member, the most frequent first, and of the `others`. */
+export async function countsBy(key, view, limit, signal) {
+  const parameters = [["by", key], ["limit", limit], ...filterOf(view)];
+  const { value } = await send("GET", `${ROBOTS}/summary?${new URLSearchParams(parameters)}`, { signal });
+  const groups = value.groups.map((group) => ({ value: group[key] ?? "", count: Number(group.count) }));
+  return { count: Number(value.count), groups };
+}
+
 /** A list of the service: its robots and its headers. */
 async function list(parameters, signal) {
   const { value, headers } = await send("GET", `${ROBOTS}?${new URLSearchParams(parameters)}`, { signal });

@@ -1,17 +1,18 @@
-// The list of robots, with actions on each: edit and delete.
+// The list of robots, with actions on each.
 
 import { action, handleError } from "./action.js";
 import { announce, notice } from "./announcements.js";
 import { current, remove } from "./api.js";
 import { onChanges, reportChanges } from "./changes.js";
-import { reserveChart } from "./chart.js";
-import { shownColumns } from "./columns.js";
-import { button, byId, element, hasFocus, show, shownName, spokenName } from "./elements.js";
+import { layOut, noteValues, startColumns } from "./columns.js";
+import { button, byId, element, hasFocus, show, spokenName } from "./elements.js";
+import { isEdited, startGrid } from "./grid.js";
 import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
+import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { ONE, inNumber, onDefined } from "./robot.js";
+import { inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
 import { did } from "./undo.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
@@ -44,28 +45,36 @@ let pages;
 let notify;
 
 /** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
-    whether there are robots; `sort` with the order that the user chooses; `edit` with a robot to edit. */
+    whether there are robots; `edit` with a robot to edit. */
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
-  onDefined(showColumns);
-  byId("table").addEventListener("keydown", moveFocus);
+  onDefined(showHeadings);
+  startColumns(redraw);
+  startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
   startSelection({ reload: reopen, focus: emptyFocus });
   startNews(showNews);
   onChanges(follow);
+  // Other widths, or a card for each robot.
+  matchMedia("(max-width: 40rem)").addEventListener("change", layOut);
 }
 
-/** Shows the chosen columns. */
-function showColumns() {
-  byId("headings").replaceChildren(headings(notify.sort));
-  byId("table").style.setProperty("--own", shownColumns().filter(({ isOwn }) => isOwn).length);
+function showHeadings() {
+  byId("headings").replaceChildren(headings());
   markOrder(pages.view.sort);
 }
 
-/** Shows other columns of the same robots. */
-export function changeColumns() {
-  showColumns();
-  return reopen();
+function redraw() {
+  showHeadings();
+  pages.redraw();
+  layOut();
+  showSelection();
+}
+
+/** Shows the same robots with the columns of another view. */
+export function arrange(view) {
+  pages.view = view;
+  redraw();
 }
 
 /** Shows the robots of a view. Their number is announced, unless only the definition has changed. */
@@ -89,6 +98,7 @@ export function showTotal(count) {
 /** Shows a robot that was just added. Returns false if it is shown already. */
 export function showAdded(robot) {
   if (pages.has(robot.id)) return false;
+  if (noteValues([robot])) redraw();
   pages.addAbove(robot);
   update("changed");
   return true;
@@ -117,6 +127,8 @@ function update(what) {
   show(byId("none"), pages.count === 0 && isFiltered(view));
   byId("none").replaceChildren(...nothingFound(view));
   if (what === "opened") {
+    if (noteValues(pages.robots)) redraw();
+    else layOut();
     markOrder(view.sort);
     // In another order, it has the same number.
     if (isWhole || !isSameFilter(view, counted)) total = undefined;
@@ -126,15 +138,8 @@ function update(what) {
   showCount();
   showSelection();
   if (isWhole) announceCount();
-  if (what !== "grown" && pages.hasYears) reserveChart();
   notify.changed(what, size > 0 || !isWhole || isFiltered(view));
   if (what === "changed") pages.refresh();
-}
-
-function nothingFound(view) {
-  const { q } = view;
-  if (q === "" || isFiltered({ ...view, q: "" })) return [`No ${ONE} matches the filter.`];
-  return [`No ${ONE} has all words of `, shownName(q), "."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
@@ -206,21 +211,23 @@ export function showSaved(robot) {
   update("changed");
 }
 
-/** Replaces the row of a robot, and marks the new one. */
+/** Replaces the row of a robot, and marks the new one, unless one of its cells is being edited. */
 function showRow(robot, mark) {
   const old = pages.row(robot.id);
-  if (!old) return;
-  const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
-  const row = shownRow(robot, actions);
+  if (!old || isEdited(old)) return;
+  const focused = document.activeElement.closest("#table [data-action], #table td");
+  const place = old.contains(focused) && (focused.dataset.action ?? focused.dataset.key);
+  const row = rowOf(robot);
   pages.change(robot, row);
   old.replaceWith(row);
   row.classList.add(mark);
-  if (focused) buttonOf(row, focused).focus();
+  if (place) row.querySelector(`[data-action="${place}"], [data-key="${place}"]`)?.focus();
+  if (noteValues([robot])) redraw();
 }
 
 /** Moves the focus to a robot, or to the list. */
 export function focusRobot(id) {
-  const target = buttonOf(pages.row(id), "edit") ?? byId("robots");
+  const target = pages.row(id)?.querySelector(".of-name a") ?? byId("robots");
   target.focus();
 }
 
@@ -273,16 +280,4 @@ function emptyFocus() {
 function showRestored(robot) {
   if (!pages.place(robot)) pages.addAbove(robot);
   pages.row(robot.id).classList.add("fresh");
-}
-
-/** Moves the focus from robot to robot by the arrow keys. */
-function moveFocus(event) {
-  const kind = event.target.dataset.action;
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!kind || !step) return;
-  const same = [...byId("table").querySelectorAll(`[data-action="${kind}"]`)];
-  const target = same[same.indexOf(event.target) + step];
-  if (!target) return;
-  event.preventDefault();
-  target.focus();
 }

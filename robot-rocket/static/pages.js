@@ -56,6 +56,11 @@ export class Pages {
     this.#ends = new IntersectionObserver((seen) => this.#near(seen), { root: byId("scroller"), rootMargin: MARGIN });
   }
 
+  /** The same robots in the same order can have other columns. */
+  set view(view) {
+    this.#view = view;
+  }
+
   get view() {
     return this.#view;
   }
@@ -75,13 +80,23 @@ export class Pages {
     return [this.#above, ...this.#pages];
   }
 
+  /** The robots in the window. */
+  get robots() {
+    return this.#all.flatMap(({ entries }) => entries.map(({ robot }) => robot));
+  }
+
   get isWhole() {
     return this.#pages.at(-1)?.end === undefined;
   }
 
-  /** Whether a robot in the window has a year. */
-  get hasYears() {
-    return this.#all.some(({ entries }) => entries.some(({ robot }) => robot.year));
+  /** Creates the rows anew, for other columns of the same robots. */
+  redraw() {
+    for (const entry of this.#all.flatMap(({ entries }) => entries.filter(({ row }) => row))) {
+      const row = this.#rowOf(entry.robot);
+      entry.row.replaceWith(row);
+      entry.row = row;
+    }
+    this.#number();
   }
 
   /** Shows the robots of a view, from the first one on. */
@@ -100,6 +115,7 @@ export class Pages {
       this.#changed("opening");
       this.#append({ start: START, ...found });
       this.#isOpen = true;
+      byId("scroller").scrollTop = 0;
       this.#changed("opened");
       // A row that is edited is shown again.
       if (focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
@@ -242,7 +258,7 @@ export class Pages {
   }
 
   #focusLastPage() {
-    this.#pages.at(-1).body.querySelector("button")?.focus();
+    this.#pages.at(-1).body.querySelector("a")?.focus();
   }
 
   /** Numbers the rows for screen readers; the header is row 1. */
@@ -260,6 +276,11 @@ export class Pages {
   /** Whether a robot is in the window, or above it. */
   has(id) {
     return this.#entry(id) !== undefined;
+  }
+
+  /** The robot with an id, if it is here. */
+  robot(id) {
+    return this.#entry(id)?.robot;
   }
 
   /** The row of a robot, if it is here. */

@@ -2,10 +2,15 @@
 
 import { byId, onEscape, show } from "./elements.js";
 
+/** The ids of the panels that were started. Of those at the side, one is open at a time. */
+const started = [];
+
 /** Starts the panel with this id, whose buttons are `ID-open` and `ID-close`. Escape closes it, too. `opened` is called
     when it was opened, and returns the element to focus. Returns the function that opens it. */
 export function startPanel(id, opened) {
+  started.push(id);
   const open = () => {
+    for (const other of started) if (byId(id).matches(".panel") && byId(other).matches(".panel")) showPanel(other, false);
     showPanel(id, true);
     opened().focus();
   };
@@ -26,16 +31,17 @@ export function showPanel(id, isShown) {
 }
 
 /** Starts a menu, an element `details`. */
-export function startMenu(id) {
-  onEscape(byId(id), () => closeMenu(id));
-  addEventListener("click", (event) => {
-    // An element may have been replaced by its own click.
-    if (event.target.isConnected && !byId(id).contains(event.target)) byId(id).open = false;
-  });
+export function startMenu(menu) {
+  onEscape(menu, () => closeMenu(menu));
 }
 
+// A click elsewhere closes the menus.
+addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(target)) menu.open = false;
+}, true);
+
 /** Closes a menu, and moves the focus to its title. */
-export function closeMenu(id) {
-  byId(id).open = false;
-  byId(id).querySelector("summary").focus();
+export function closeMenu(menu) {
+  menu.open = false;
+  menu.querySelector("summary").focus();
 }

@@ -66,7 +66,8 @@ export function define(document, revision) {
   const sortable = MEMBERS.filter((one) => !CHOICES.includes(one) && !one.isLong);
   SORT_KEYS = ["id", ...sortable.map(({ key }) => key)];
   TITLE = document.title ?? "Robot Catalogue";
-  ({ one: ONE, many: MANY } = document.noun ?? { one: "robot", many: "robots" });
+  const usual = document.title ? { one: "record", many: "records" } : { one: "robot", many: "robots" };
+  ({ one: ONE, many: MANY } = document.noun ?? usual);
   for (const listener of listeners) listener();
 }
 
@@ -95,13 +96,13 @@ export function inLabels(message, key = NAMED.exec(message)?.slice(1).find(Boole
 const NAMED = /^(?:The )?(?:robot )?([a-z]\w*) |^Value of field '(\w+)'/;
 
 /** The number of colors in the style sheet. */
-const COLORS = 6;
+const COLORS = 8;
 
-/** The class of a choice, which has a color by its position; empty if another version of the service
-    has stored the value. */
+/** The class of a choice, which has a color by its position; empty if there are no more colors, or another version of
+    the service has stored the value. */
 export function colorOf(choices, value) {
   const position = choices.indexOf(value);
-  return position === -1 ? "" : `choice-${(position % COLORS) + 1}`;
+  return position === -1 || position >= COLORS ? "" : `choice-${position + 1}`;
 }
 
 /** A number of robots, for people. */

@@ -25,7 +25,7 @@ let entries = inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? [];
 
 /** Shows the menu. */
 export function startUndo() {
-  startMenu("undone");
+  startMenu(byId("undone"));
   fillMenu();
 }
 
