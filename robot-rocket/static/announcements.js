@@ -1,6 +1,6 @@
 // Announcements for screen readers, and what happened last, at the foot of the page.
 
-import { button, buttons, byId, element, isTyping, onEscape, shownName, spokenName } from "./elements.js";
+import { button, byId, element, onEscape, shownName, spokenName } from "./elements.js";
 
 let pending;
 

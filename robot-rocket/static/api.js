@@ -99,6 +99,16 @@ async function list(parameters, signal) {
   return { robots: await robotsOf(value, signal), headers };
 }
 
+/** The number of robots with a value of a member. */
+export async function valuesOf(key) {
+  const counts = [[], [[key, ""]]].map(async (filter) => {
+    const { headers } = await list([["limit", 1], ["count", true], ...filter]);
+    return Number(headers.get("x-total-count"));
+  });
+  const [all, without] = await Promise.all(counts);
+  return all - without;
+}
+
 /** The robots with exactly this name. */
 export async function namesakes(name) {
   return (await list([["limit", LIMIT], ["name", name]])).robots;

@@ -1,5 +1,6 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
+import { may, refreshAccess } from "./access.js";
 import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { currentView, refreshAddress, startAddress } from "./address.js";
 import { refreshDefinition } from "./api.js";
@@ -21,7 +22,7 @@ import { fillSearch, startSearch } from "./search.js";
 import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
-import { startUndo, undoLast } from "./undo.js";
+import { forgetChanges, startUndo, undoLast } from "./undo.js";
 import { isSameFilter, isSameList } from "./view.js";
 import { startViews } from "./views.js";
 
@@ -69,7 +70,7 @@ function startShortcuts() {
       byId("query").focus();
       byId("query").select();
     }
-    if (key === "a") openForm();
+    if (key === "a" && may("write")) openForm();
     if (["/", "a"].includes(key) || (isUndo && undoLast())) event.preventDefault();
   });
 }
@@ -82,10 +83,17 @@ function startHelp() {
   byId("help-close").addEventListener("click", () => byId("help").close());
 }
 
-/** Reads the definition if only clients with a token may know it. */
+/** Reads what the token permits, and the definition if only clients with a token may know it. */
 async function learn() {
   // Without a response, the list shows the error.
-  if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
+  const isHidden = definition.revision === null && token();
+  await Promise.all([refreshAccess(), isHidden && refreshDefinition().catch(() => {})]);
+}
+
+/** Shows what another token permits to see. */
+function changeToken() {
+  if (!token()) forgetChanges();
+  list.reopen();
 }
 
 // The list is loaded from its start, so that an old scroll position is wrong.
@@ -95,7 +103,7 @@ addEventListener("beforeunload", (event) => {
   if (isTyped || isImporting()) event.preventDefault();
 });
 
-startToken(learn, list.reopen);
+startToken(learn, changeToken);
 startConnection();
 startUndo();
 startAdding();

@@ -8,7 +8,7 @@ import { keepDraft, keptDraft } from "./drafts.js";
 import { button, buttons, element, hasFocus, shownName, spokenName, unseen } from "./elements.js";
 import { Fields } from "./fields.js";
 import { inWords } from "./kinds.js";
-import { MEMBERS, ONE, isSame, stored } from "./robot.js";
+import { ONE, differing, isSame, stored } from "./robot.js";
 import { did } from "./undo.js";
 
 /** What to do if another user has changed the same values. */
@@ -205,7 +205,7 @@ export class Editing {
 function comparison(mine, other, { keep, take }) {
   const id = `conflict-${++count}`;
   const rows = element("tbody");
-  const update = (draft) => rows.replaceChildren(...MEMBERS.map((member) => rowOf(member, draft, other)));
+  const update = (draft) => rows.replaceChildren(...differing(draft, other).map((member) => rowOf(member, draft, other)));
   update(mine);
   const heads = [unseen("Member"), "Yours", "Theirs"].map((head) => element("th", { scope: "col" }, head));
   const shown = element(
@@ -219,11 +219,8 @@ function comparison(mine, other, { keep, take }) {
   return { element: shown, update };
 }
 
-/** The values of a member. Those that differ are marked, not only by color. */
+/** The values of a member. */
 function rowOf({ key, title, input }, mine, other) {
-  const isEqual = mine[key] === other[key];
   const cells = [mine, other].map((robot) => element("td", {}, shownName(inWords(input, robot[key]))));
-  const mark = isEqual ? [] : [unseen(" (differs)")];
-  const head = element("th", { scope: "row" }, title, ...mark);
-  return element("tr", { class: isEqual ? "" : "differs" }, head, ...cells);
+  return element("tr", {}, element("th", { scope: "row" }, title), ...cells);
 }

@@ -83,13 +83,17 @@ export function member(key) {
   return MEMBERS.find((one) => one.key === key);
 }
 
-/** A message of the service about a member, with its label instead of its name in the API. */
-export function inLabels(message, key) {
+/** A message of the service about a member, with its label instead of its name in the API, and the owner's noun. */
+export function inLabels(message, key = NAMED.exec(message)?.slice(1).find(Boolean)) {
   const title = member(key)?.title;
-  if (!title) return message;
+  const text = message.replace(/\(robots? /, (found) => `(${found.includes("robots") ? MANY : ONE} `);
+  if (!title) return text;
   const named = new RegExp(`^(The )?(robot )?${key} `);
-  return message.replace(named, `${title} `).replace(/^Value of field '.*?' must be part of list:/, `${title} must be one of:`);
+  return text.replace(named, `${title} `).replace(/^Value of field '.*?' must be part of list:/, `${title} must be one of:`);
 }
+
+/** A message that names a member. */
+const NAMED = /^(?:The )?(?:robot )?([a-z]\w*) |^Value of field '(\w+)'/;
 
 /** The number of colors in the style sheet. */
 const COLORS = 8;

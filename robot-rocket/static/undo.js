@@ -35,6 +35,12 @@ function keep(changed) {
   fillMenu();
 }
 
+/** Forgets all changes: another user may follow. */
+export function forgetChanges() {
+  keep([]);
+  byId("undo").replaceChildren();
+}
+
 /** Shows a change that the user has made, and offers to undo it: `words` are texts and robots. */
 export function did(words, how) {
   const named = words.map((part) => (part.id ? { id: part.id, name: part.name } : part));

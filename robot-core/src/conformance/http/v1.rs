@@ -7,6 +7,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     v1_returns_data_without_an_envelope,
     v1_list_has_100_robots_and_a_link,
     v1_failures_are_problem_details,
+    access_says_what_the_client_may_do,
     preference_chooses_the_response_to_a_change,
     ids_choose_robots,
     changes_of_a_list_apply_to_all_or_none,
@@ -134,6 +135,13 @@ fn v1_failures_are_problem_details(session: &Session<'_>) {
     assert_answers(session, &ids, "handling=lenient", lenient);
     let strict = r#"POST /api/robots {"yaer":1} -> 400 {"status":"ERROR","messages":["'yaer' is not a field; did you mean year?"]}"#;
     assert_answers(session, &ids, "handling=strict", strict);
+}
+
+fn access_says_what_the_client_may_do(session: &Session<'_>) {
+    let answer = session.get("/v1/access");
+    let permissions = r#"{"name":null,"read":true,"write":true,"define":true}"#;
+    assert_eq!((answer.status, &*answer.text()), (200, permissions));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
 
 fn preference_chooses_the_response_to_a_change(session: &Session<'_>) {
