@@ -1,5 +1,6 @@
 // The cells of the list: moving among them by the arrow keys, choosing a rectangle of them, and copying it.
 
+import { may } from "./access.js";
 import { announce } from "./announcements.js";
 import { CellEditing } from "./cells.js";
 import { byId } from "./elements.js";
@@ -28,7 +29,7 @@ export function startGrid(notified) {
   table.addEventListener("focusin", ({ target }) => target.matches("td") || choose());
   addEventListener("copy", copy);
   addEventListener("paste", (event) => {
-    if (!document.activeElement.matches("#table td[data-key]")) return;
+    if (!document.activeElement.matches("#table td[data-key]") || !may("write")) return;
     event.preventDefault();
     pasteAt(document.activeElement, event.clipboardData.getData("text/plain"));
   });
@@ -164,7 +165,7 @@ export const hasEdits = () => CellEditing.isAnyChanged;
 /** Opens the input of a cell. */
 function edit(cell) {
   const field = member(cell?.dataset.key);
-  if (!field || cell.classList.contains("editing")) return;
+  if (!field || !may("write") || cell.classList.contains("editing")) return;
   choose();
   const { robotOf } = listeners;
   const editing = new CellEditing(cell, field, {
