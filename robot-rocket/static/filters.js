@@ -159,10 +159,11 @@ function choiceInputs({ key, input, values, choices }, conditions) {
     const box = element("input", { type: "checkbox", value, checked: conditions[key].includes(value) });
     const words = value === NONE ? element("i", {}, "none") : input === "choice" ? mark(value, choices) : inWords(input, value);
     const number = element("span", { class: "soft" });
-    return { value, box, number, label: element("label", { class: "choice" }, box, words, number) };
+    const label = element("label", { class: "choice" }, box, words);
+    return { value, box, number, shown: element("div", { class: "counted" }, label, number) };
   });
   return {
-    shown: [element("fieldset", {}, element("legend", { class: "unseen" }, "Values"), ...items.map(({ label }) => label))],
+    shown: [element("fieldset", {}, element("legend", { class: "unseen" }, "Values"), ...items.map(({ shown }) => shown))],
     read: () => ({ [key]: items.filter(({ box }) => box.checked).map(({ value }) => value) }),
     focus: () => items[0].box.focus(),
     async opened() {

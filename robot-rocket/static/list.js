@@ -214,15 +214,26 @@ export function showSaved(robot) {
 /** Replaces the row of a robot, and marks the new one, unless one of its cells is being edited. */
 function showRow(robot, mark) {
   const old = pages.row(robot.id);
-  if (!old || isEdited(old)) return;
+  if (!old) return;
+  if (isEdited(old)) return showBeside(robot, old);
   const focused = document.activeElement.closest("#table [data-action], #table td");
   const place = old.contains(focused) && (focused.dataset.action ?? focused.dataset.key);
   const row = rowOf(robot);
   pages.change(robot, row);
   old.replaceWith(row);
   row.classList.add(mark);
+  row.classList.toggle("open", old.classList.contains("open"));
   if (place) row.querySelector(`[data-action="${place}"], [data-key="${place}"]`)?.focus();
   if (noteValues([robot])) redraw();
+}
+
+/** Shows the values of a robot around the cells that are being edited. */
+function showBeside(robot, row) {
+  pages.change(robot, row);
+  const fresh = shownRow(robot, actions);
+  for (const cell of [...row.cells].filter(({ dataset, classList }) => dataset.key && !classList.contains("editing"))) {
+    cell.replaceChildren(...fresh.querySelector(`[data-key="${cell.dataset.key}"]`).childNodes);
+  }
 }
 
 /** Moves the focus to a robot, or to the list. */

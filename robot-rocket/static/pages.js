@@ -93,6 +93,7 @@ export class Pages {
   redraw() {
     for (const entry of this.#all.flatMap(({ entries }) => entries.filter(({ row }) => row))) {
       const row = this.#rowOf(entry.robot);
+      row.className = entry.row.className;
       entry.row.replaceWith(row);
       entry.row = row;
     }

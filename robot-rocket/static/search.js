@@ -8,6 +8,9 @@ import { MANY, SEARCHED, onDefined } from "./robot.js";
 /** Milliseconds after a key until the list follows. */
 export const PAUSE = 150;
 
+/** The number of fields that the box names. */
+const NAMED = 3;
+
 let timer;
 
 /** Starts listening. */
@@ -19,7 +22,9 @@ export function startSearch() {
   onSubmit(byId("search"), apply);
   onDefined(() => {
     const titles = searched();
-    const label = titles.length < 40 ? `Search ${titles.toLowerCase()}` : `Search ${SEARCHED.length} fields`;
+    const first = SEARCHED.slice(0, NAMED).map(({ title }) => title.toLowerCase()).join(", ");
+    const more = SEARCHED.length - NAMED;
+    const label = `Search ${first}${more > 0 ? ` and ${more} more` : ""}`;
     byId("query").placeholder = label;
     byId("query").title = `Finds ${MANY} with all words, or parts of words, in: ${titles}`;
     byId("query").labels[0].textContent = label;

@@ -24,21 +24,26 @@ use url::{ParseError, Url};
 use crate::process::{TIMEOUT, wait_for_progress};
 
 /// Keys in a text that is typed: names, and what `WebDriver` sends.
-const KEYS: [(&str, char); 10] = [
+const KEYS: [(&str, char); 14] = [
     ("<Control>", CONTROL),
     ("<Shift>", SHIFT),
+    ("<Alt>", ALT),
     ("<Tab>", '\u{e004}'),
     ("<Enter>", '\u{e007}'),
     ("<Escape>", '\u{e00c}'),
     ("<Space>", ' '),
     ("<End>", '\u{e010}'),
     ("<Home>", '\u{e011}'),
+    ("<Left>", '\u{e012}'),
+    ("<Up>", '\u{e013}'),
+    ("<Right>", '\u{e014}'),
     ("<Down>", '\u{e015}'),
     ("<Delete>", '\u{e017}'),
 ];
 
 /// These keys are held while the next one is pressed.
 const CONTROL: char = '\u{e009}';
+const ALT: char = '\u{e00a}';
 const SHIFT: char = '\u{e008}';
 
 /// What scripts of tests may use.
@@ -48,8 +53,8 @@ const FUNCTIONS: &str = "
     const texts = (selector) => $$(selector).map((each) => each.textContent);
     const shows = (selector, text) =>
         $$(selector).some((each) => each.checkVisibility() && each.textContent.includes(text));
-    const rows = () => $$('#table tbody tr:not(.edited)').filter((row) => row.checkVisibility())
-        .map((row) => ['name', 'type', 'year'].map((kind) => row.querySelector(`.of-${kind}`).textContent));
+    const rows = () => $$('#table tbody tr').filter((row) => row.checkVisibility())
+        .map((row) => ['name', 'type', 'year'].map((kind) => row.querySelector(`.of-${kind}`)?.textContent));
     // The focused element: its label, its accessible name, its id or its text.
     const focus = (it = document.activeElement) =>
         it.labels?.[0]?.textContent.replace(' (required)', '') ?? it.getAttribute('aria-label') ?? (it.id || it.textContent);
@@ -229,7 +234,7 @@ impl Browser {
         let (mut keys, mut keyboard) = (keys.chars(), KeyActions::new("keyboard".to_owned()));
         while let Some(key) = keys.next() {
             keyboard = keyboard.then(down(key));
-            if [CONTROL, SHIFT].contains(&key) {
+            if [CONTROL, SHIFT, ALT].contains(&key) {
                 let other = keys.next().unwrap();
                 keyboard = keyboard.then(down(other)).then(up(other));
             }

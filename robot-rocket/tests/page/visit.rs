@@ -131,6 +131,10 @@ impl Visit {
                 let (name, content) = rest.split_once(' ').unwrap();
                 self.choose(name, &content.replace("\\n", "\n"));
             }
+            // Opens the filter of a field.
+            "filter" => self.play(&format!(
+                "click #filter-menu summary -> click #filter-fields [data-key={rest}]"
+            )),
             "import" => self.play("run $('#import-submit').focus() -> type <Enter>"),
             "hold" => self.hold(rest),
             "release" => drop(self.run("window.release()")),
