@@ -43,12 +43,12 @@ impl Visit {
 #[test]
 fn axe_finds_no_violations_in_any_state() {
     Visit::of(&[]).play(
-        r#"accessible empty -> run $('#add').requestSubmit() -> see #add .of-name .error: name is required
+        r#"accessible empty -> run $('#add').requestSubmit() -> see #add .of-name .error: Name is required
            accessible a form with messages -> run $('#start .main').click() -> rows 9
            see #picture h2: By year and type -> run $$('details').forEach((each) => { each.open = true; })
            accessible filled -> run $('[data-action=delete]').click() -> see #undo: Deleted BB-8
-           run $('[data-action=edit]').click(); $('.edited input').value = 'ELIZA'; $('.edited .main').click()
-           see .edited .error: The robot name must be unique -> accessible an edited row
+           run $('[data-action=edit]').click(); $('#record input').value = 'ELIZA'; $('#record .editor .main').click()
+           see #record .error: Name must be unique -> accessible an edited row
            run return fetch('v1/robots?year_from=0', { method: 'PATCH', body: '{"year":1}', \
            headers: { 'Content-Type': 'application/merge-patch+json' } })
            run $('.edited .main').click()
