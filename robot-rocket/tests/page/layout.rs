@@ -186,7 +186,7 @@ fn page_works_under_a_base_path() {
     Visit::at(address).play(&format!(
         r#"open some/base?q=HAL -> is location.pathname + location.search == "/some/base/?q=HAL"
            is $('#none').hidden == false -> open some/base/ -> is $('#start').hidden == false
-           click #start .main -> rows 9 -> click footer a -> is $$('.operation').length > 0 == true
+           click #start .quiet -> rows 9 -> click footer a -> is $$('.operation').length > 0 == true
            is $('#listRobots pre').textContent == "curl 'http://{address}/some/base/api/robots'""#
     ));
     shutdown.notify();
