@@ -35,7 +35,7 @@ export function valueOf({ input, choices }, value) {
   if (input === "choice") return mark(value, choices);
   const words = element("bdi", { class: "value", dir: "auto" }, inWords(input, value));
   const isLink = input === "uri" && /^https?:/i.test(value) && URL.canParse(value);
-  return isLink ? element("a", { href: value, rel: "noreferrer", target: "_blank" }, words) : words;
+  return isLink ? element("a", { href: value, rel: "noopener noreferrer", target: "_blank" }, words) : words;
 }
 
 /** A choice with its color, if there are few. */

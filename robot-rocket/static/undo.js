@@ -7,7 +7,7 @@ import { changesAfter, current, get, remove, revertBetween, revertTo } from "./a
 import { reportChanges } from "./changes.js";
 import { button, byId, element, inStorage, isTyping, show, shownName, spokenName } from "./elements.js";
 import { startMenu } from "./panels.js";
-import { inNumber } from "./robot.js";
+import { inLabels, inNumber } from "./robot.js";
 import { timeOf } from "./times.js";
 
 /** Catalogues at other paths have other changes. */
@@ -79,7 +79,7 @@ const undo = action({
   },
   failed(error, entry) {
     const unknown = error.isUnknown ? "It may be undone: look before you try again. " : "";
-    showLast([`Not undone: ${textOf(entry)}. ${unknown}${error.messages.join(" ")}`], [undoing(entry)]);
+    showLast([`Not undone: ${textOf(entry)}. ${unknown}${error.messages.map((message) => inLabels(message)).join(" ")}`], [undoing(entry)]);
     announce(byId("undo").textContent);
   },
   key: ({ at }) => at,

@@ -20,14 +20,17 @@ mod page {
     mod columns;
     mod conflicts;
     mod defining;
+    mod faults;
     mod filters;
     mod importing;
     mod layout;
+    mod live;
     mod long_lists;
     mod names;
     mod outage;
     mod overview;
     pub(crate) mod own_fields;
+    mod record;
     mod search;
     mod selecting;
     pub(crate) mod visit;

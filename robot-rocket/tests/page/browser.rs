@@ -13,7 +13,7 @@ use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource, KeyAction, KeyActions},
     error::CmdError,
-    wd::WebDriverCompatibleCommand,
+    wd::{WebDriverCompatibleCommand, WindowHandle},
 };
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -57,7 +57,7 @@ const FUNCTIONS: &str = "
         .map((row) => ['name', 'type', 'year'].map((kind) => row.querySelector(`.of-${kind}`)?.textContent));
     // The focused element: its label, its accessible name, its id or its text.
     const focus = (it = document.activeElement) =>
-        it.labels?.[0]?.textContent ?? it.getAttribute('aria-label') ?? (it.id || it.textContent);
+        it.labels?.[0]?.textContent.replace(' (required)', '') ?? it.getAttribute('aria-label') ?? (it.id || it.textContent);
     // The message about the focused box.
     const message = (id = document.activeElement.getAttribute('aria-describedby')) =>
         id ? document.getElementById(id).textContent : '';
@@ -160,6 +160,29 @@ impl Browser {
         let default = json!({"behavior": "default"});
         self.devtools("Browser.setDownloadBehavior", &default);
         self.console_messages();
+    }
+
+    /// The window that is in use.
+    pub(crate) fn window(&self) -> WindowHandle {
+        self.wait(self.client.window())
+    }
+
+    /// Opens another window, as another tab of the browser.
+    pub(crate) fn new_window(&self) {
+        self.wait(async {
+            let new = self.client.new_window(true).await?.handle;
+            self.client.switch_to_window(new).await
+        });
+    }
+
+    /// Closes a window, and leaves the one that is in use.
+    pub(crate) fn close_window(&self, window: &WindowHandle) {
+        let used = self.window();
+        self.wait(async {
+            self.client.switch_to_window(window.clone()).await?;
+            self.client.close_window().await?;
+            self.client.switch_to_window(used).await
+        });
     }
 
     /// Waits for the result of a command.
