@@ -85,11 +85,13 @@ export async function summary(view, signal) {
   return { count: Number(value.count), groups };
 }
 
-/** The numbers of robots of a view by the values of a member, the most frequent first, and of the `others`. */
+/** The numbers of robots of a view by the values of a member, the most frequent first up to a limit; without a limit, all
+    values, and dates by their years. */
 export async function countsBy(key, view, limit, signal) {
-  const parameters = [["by", key], ["limit", limit], ...filterOf(view)];
+  const limits = limit === undefined ? [] : [["limit", limit]];
+  const parameters = [["by", key], ...limits, ...filterOf(view)];
   const { value } = await send("GET", `${ROBOTS}/summary?${new URLSearchParams(parameters)}`, { signal });
-  const groups = value.groups.map((group) => ({ value: group[key] ?? "", count: Number(group.count) }));
+  const groups = value.groups.map((group) => ({ value: String(group[key] ?? ""), count: Number(group.count) }));
   return { count: Number(value.count), groups };
 }
 

@@ -1,7 +1,7 @@
 // The chart, a strip above the list: the numbers of robots by a field. A click on a bar filters by its values.
 
 import { changeView, currentView } from "./address.js";
-import { MAX_BINS, binsOf, dateBins, total, valueBars } from "./bins.js";
+import { binsOf, dateBins, total, valueBars } from "./bins.js";
 import { button, byId, drawn, element, show } from "./elements.js";
 import { filterBy } from "./filters.js";
 import { MANY, MEMBERS, ONE, OWN, TYPES, colorOf, member, onDefined } from "./robot.js";
@@ -91,7 +91,7 @@ function draw() {
   show(byId("numbers-open"), bars.length > 0);
   const choices = key === "year" ? TYPES : member(key).choices;
   byId("figure").replaceChildren(...(bars.length > 0 ? [picture(bars, key, choices)] : []));
-  byId("key").replaceChildren(...(key === "year" ? TYPES.slice(0, MAX_BINS).map(keyOf) : []));
+  byId("key").replaceChildren(...(key === "year" ? legend() : []));
   byId("numbers").replaceChildren(...(bars.length > 0 ? table(bars, key) : []));
 }
 
@@ -166,6 +166,12 @@ function barOf({ title, counts, conditions }, x, { step, most, hasRoom, key, cho
 
 function seriesOf(bars, choices) {
   return [...new Set([...choices, ...bars.flatMap(({ counts }) => [...counts.keys()])])];
+}
+
+/** The types that have a color, and the others. */
+function legend() {
+  const colored = TYPES.filter((type) => colorOf(TYPES, type));
+  return [...colored, ...(colored.length < TYPES.length ? ["others"] : [])].map(keyOf);
 }
 
 function keyOf(type) {

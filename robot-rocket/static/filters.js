@@ -14,6 +14,9 @@ import { CHOSEN, CONDITIONS, EVERYTHING, NONE, RANGES, TEXTS, isFiltered, proble
 /** The chips by the keys of their fields, in the order in which they were added. */
 const chips = new Map();
 
+/** The maximum length of a text that values contain, for the service. */
+const MAX_PART = 100;
+
 /** The number of inputs so far, for their ids. */
 let count = 0;
 
@@ -214,7 +217,10 @@ function textInputs({ key, title }, conditions) {
   box.addEventListener("input", suggest);
   return {
     shown: [condition, box, ...(key === "name" ? [] : [emptyField]), suggestions.element],
-    read: () => (empty.checked ? { [key]: NONE } : { [key + condition.value]: box.value.trim() }),
+    read() {
+      const text = box.value.trim().slice(0, condition.value === "_contains" ? MAX_PART : undefined);
+      return empty.checked ? { [key]: NONE } : { [key + condition.value]: text };
+    },
     focus: () => box.focus(),
     opened: suggest,
   };

@@ -65,10 +65,31 @@ function showHeadings() {
 }
 
 function redraw() {
-  showHeadings();
-  pages.redraw();
+  keepFocus(() => {
+    showHeadings();
+    pages.redraw();
+  });
   layOut();
   showSelection();
+}
+
+/** Shows columns that have a value now, unless that would disturb an input. */
+function showFilled(robots) {
+  if (noteValues(robots) && !byId("table").querySelector(".editing")) redraw();
+}
+
+/** Draws headings or rows anew. The focus stays at its place. */
+function keepFocus(change) {
+  const focused = document.activeElement;
+  const row = focused.closest("#table tr");
+  const key = focused.closest("[data-key]")?.dataset.key;
+  const { action } = focused.dataset;
+  change();
+  if (!row || focused.isConnected) return;
+  const parent = row.dataset.id ? pages.row(row.dataset.id) : byId("headings");
+  const place = parent?.querySelector(action ? `[data-action="${action}"]` : `[data-key="${key}"]`);
+  const target = focused.matches("td, [data-action]") ? place : place?.querySelector("a, button");
+  target?.focus({ preventScroll: true });
 }
 
 /** Shows the same robots with the columns of another view. */
@@ -98,7 +119,7 @@ export function showTotal(count) {
 /** Shows a robot that was just added. Returns false if it is shown already. */
 export function showAdded(robot) {
   if (pages.has(robot.id)) return false;
-  if (noteValues([robot])) redraw();
+  showFilled([robot]);
   pages.addAbove(robot);
   update("changed");
   return true;
@@ -216,15 +237,14 @@ function showRow(robot, mark) {
   const old = pages.row(robot.id);
   if (!old) return;
   if (isEdited(old)) return showBeside(robot, old);
-  const focused = document.activeElement.closest("#table [data-action], #table td");
-  const place = old.contains(focused) && (focused.dataset.action ?? focused.dataset.key);
   const row = rowOf(robot);
-  pages.change(robot, row);
-  old.replaceWith(row);
   row.classList.add(mark);
   row.classList.toggle("open", old.classList.contains("open"));
-  if (place) row.querySelector(`[data-action="${place}"], [data-key="${place}"]`)?.focus();
-  if (noteValues([robot])) redraw();
+  keepFocus(() => {
+    pages.change(robot, row);
+    old.replaceWith(row);
+  });
+  showFilled([robot]);
 }
 
 /** Shows the values of a robot around the cells that are being edited. */

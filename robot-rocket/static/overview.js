@@ -69,12 +69,12 @@ async function wholeCatalogue(key, signal) {
 
 async function barsFor(key, view, signal) {
   if (key === "year") return barsOf(key, await summary(view, signal));
-  const isNumber = ["digits", "number"].includes(member(key).input);
-  return isNumber ? numberBars(key, view, signal) : barsOf(key, await countsBy(key, view, limitOf(key), signal));
+  const { input } = member(key);
+  if (["digits", "number"].includes(input)) return numberBars(key, view, signal);
+  // Texts may have very many values.
+  const limit = ["text", "uri"].includes(input) ? MAX_BINS : undefined;
+  return barsOf(key, await countsBy(key, view, limit, signal));
 }
-
-/** The service counts dates by years, of which the page makes bins. */
-const limitOf = (key) => (member(key).input === "date" ? 1000 : MAX_BINS);
 
 /** The bars of a number: the service counts the robots of each range. */
 async function numberBars(key, view, signal) {

@@ -29,7 +29,8 @@ export class Suggestions {
     this.#calls.abort();
     this.#calls = new AbortController();
     const view = { ...currentView(), ...conditions };
-    const found = await countsBy(this.#key, view, LIMIT, this.#calls.signal).catch(() => ({ groups: [] }));
+    const limit = ["text", "uri"].includes(member(this.#key).input) ? LIMIT : undefined;
+    const found = await countsBy(this.#key, view, limit, this.#calls.signal).catch(() => ({ groups: [] }));
     return new Map(found.groups.map(({ value, count }) => [value === "" ? NONE : value, count]));
   }
 

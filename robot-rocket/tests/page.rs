@@ -15,7 +15,9 @@ mod page {
     mod access;
     mod accessibility;
     pub(crate) mod browser;
+    mod cells;
     mod changes;
+    mod columns;
     mod conflicts;
     mod defining;
     mod faults;
