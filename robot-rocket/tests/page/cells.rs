@@ -104,6 +104,11 @@ fn table_is_copied_and_pasted_with_a_preview_and_undone() {
     ));
     let script = r#"return import('/page/pasting.js').then(({ cellsOf }) =>
         ['a\tb\n\tc\n', '"x\ny ""z"""\t2', '', 'a\r\n'].map(cellsOf))"#;
-    let expected = json!([[["a", "b"], ["", "c"]], [["x\ny \"z\"", "2"]], [[""]], [["a"]]]);
+    let expected = json!([
+        [["a", "b"], ["", "c"]],
+        [["x\ny \"z\"", "2"]],
+        [[""]],
+        [["a"]]
+    ]);
     assert_eq!(visit.run(script), expected);
 }

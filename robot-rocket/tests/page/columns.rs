@@ -15,7 +15,11 @@ impl Visit {
              return [x + width / 2, y + height / 2]"
         ));
         let (x, y) = (place[0].as_f64().unwrap(), place[1].as_f64().unwrap());
-        for (kind, x) in [("mousePressed", x), ("mouseMoved", x + by), ("mouseReleased", x + by)] {
+        for (kind, x) in [
+            ("mousePressed", x),
+            ("mouseMoved", x + by),
+            ("mouseReleased", x + by),
+        ] {
             let event = json!({"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
             self.browser.devtools("Input.dispatchMouseEvent", &event);
         }

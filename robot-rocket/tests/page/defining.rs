@@ -42,7 +42,7 @@ fn fields_are_added_changed_and_removed_without_json() {
            see #fields-error: properties.id: this name has another meaning
            PUT /api/robots/1 {"name":"Marvin","type":"droid","year":1977,"etat_2024":"bad"}
            press Remove Condition
-           see #fields-error: etat_2024 cannot be removed, because 1 robot (id 1) would lose the value.
+           see #fields-error: Condition cannot be removed, because 1 robot (id 1) would lose the value.
            focus Drop these values -> type <Enter> -> said Removed the field Condition. -> focus fields-heading
            is texts('#headings th') == ["", "Id", "Name", "Type", "Year", "Actions"]
            set #title-of-catalogue = Ship's crew -> press Title of the catalogue -> type <Enter>
@@ -107,7 +107,7 @@ fn definition_of_another_user_is_shown_first() {
            click [data-key=year] button -> see #headings: Mood -> see #table: low
            PUT /api/definition {"properties": {"hue": {"enum": ["red"]}, "mood": {"type": "string"}}, \
            "required": ["name", "hue"]}
-           type a -> focus Name -> type R2-D2<Enter> -> see #add [data-member=hue] .error: hue is required
+           type a -> focus Name -> type R2-D2<Enter> -> see #add [data-member=hue] .error: Hue is required
            set #add [data-member=hue] select = red -> press Mood -> said Added R2-D2.
            see #picture .decade: no year"#,
     );

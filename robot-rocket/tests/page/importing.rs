@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::visit::Visit;
 
 /// The messages about records.
-const FAILURES: &str = r#"["line 3 name is required", "line 5 name is required"]"#;
+const FAILURES: &str = r#"["line 3 Name is required", "line 5 Name is required"]"#;
 
 /// Two records, and two that fail.
 const FILE: &str = r"name,type,year\nBender,mechanical,1999\n,droid,1978\n<b>,droid,1\n,droid,1\n";

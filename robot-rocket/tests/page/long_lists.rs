@@ -88,7 +88,9 @@ fn large_catalogue_is_searched_sorted_and_filtered() {
         if column != "Year" {
             visit.play(&format!(r#"{first} "robot 000000" -> type <Enter>"#));
         }
-        visit.play(&format!(r#"said sorted by {column}, descending -> {first} "{greatest}""#));
+        visit.play(&format!(
+            r#"said sorted by {column}, descending -> {first} "{greatest}""#
+        ));
     }
     let is_found = |number: &u32| number.is_multiple_of(3) && number % 120 >= 50;
     let found = (0..count).filter(is_found).count().try_into().unwrap();
@@ -140,12 +142,15 @@ fn long_lists_are_complete_in_both_directions() {
 #[test]
 fn edited_cell_is_stored_when_it_leaves_the_window() {
     let visit = Visit::of_many(1500);
-    visit.play("run $('#table tbody tr:nth-child(2) td[data-key=name]').focus() -> type <Enter>Marvin");
+    visit.play(
+        "run $('#table tbody tr:nth-child(2) td[data-key=name]').focus() -> type <Enter>Marvin",
+    );
     wait_for("the row goes", || {
         visit.run("$('#scroller').scrollTo(0, 1e9)");
         visit.run("return $('#table .editing') === null") == true
     });
-    visit.play("said Saved Marvin. -> see #undo: Changed Marvin. -> open ?q=Marvin -> names Marvin");
+    visit
+        .play("said Saved Marvin. -> see #undo: Changed Marvin. -> open ?q=Marvin -> names Marvin");
 }
 
 #[test]
