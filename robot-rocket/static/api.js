@@ -1,6 +1,6 @@
 // Client of the service's API.
 
-import { bodyOf, define, definition, hasUnknown, read, robotOf, written } from "./robot.js";
+import { MEMBERS, bodyOf, define, definition, hasUnknown, read, robotOf, written } from "./robot.js";
 import { token } from "./token.js";
 import { filterOf } from "./view.js";
 
@@ -123,7 +123,7 @@ const IDS = 200;
 export async function current(robots) {
   const starts = Array.from({ length: Math.ceil(robots.length / IDS) }, (_, index) => index * IDS);
   const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
-  const known = [["limit", LIMIT], ["fields", "*,updated_at"]];
+  const known = [["limit", LIMIT], ["fields", ["id", ...MEMBERS.map(({ key }) => key), "revision,updated_at"]]];
   const parts = await Promise.all(starts.map((start) => list([...known, ...idsFrom(start)])));
   return parts.flatMap((part) => part.robots);
 }
