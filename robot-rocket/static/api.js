@@ -123,7 +123,8 @@ const IDS = 200;
 export async function current(robots) {
   const starts = Array.from({ length: Math.ceil(robots.length / IDS) }, (_, index) => index * IDS);
   const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
-  const known = [["limit", LIMIT], ["fields", ["id", ...MEMBERS.map(({ key }) => key), "revision,updated_at"]]];
+  const fields = ["id", ...MEMBERS.map(({ key }) => key), "revision", "updated_at"].join(",");
+  const known = [["limit", LIMIT], ["fields", fields]];
   const parts = await Promise.all(starts.map((start) => list([...known, ...idsFrom(start)])));
   return parts.flatMap((part) => part.robots);
 }

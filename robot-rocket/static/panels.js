@@ -10,7 +10,7 @@ const started = [];
 export function startPanel(id, opened) {
   started.push(id);
   const open = () => {
-    for (const other of started) if (byId(id).matches(".panel") && byId(other).matches(".panel")) showPanel(other, false);
+    if (byId(id).matches(".panel")) closePanels();
     showPanel(id, true);
     opened().focus();
   };
@@ -22,6 +22,11 @@ export function startPanel(id, opened) {
   byId(`${id}-close`).addEventListener("click", close);
   onEscape(byId(id), close);
   return open;
+}
+
+/** Closes the panels at the side. */
+export function closePanels() {
+  for (const id of started) if (byId(id).matches(".panel")) showPanel(id, false);
 }
 
 /** Shows or hides a panel, and leaves the focus. */

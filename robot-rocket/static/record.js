@@ -9,6 +9,7 @@ import { Editing, hasDraft } from "./editing.js";
 import { button, byId, element, hasFocus, show, shownName } from "./elements.js";
 import { History } from "./history.js";
 import { eraseRobot, focusRobot, neighbour, reopen, showSaved } from "./list.js";
+import { closePanels } from "./panels.js";
 import { MANY, MEMBERS, ONE, TITLE, onDefined } from "./robot.js";
 import { addressOf, valueOf } from "./row.js";
 
@@ -68,7 +69,10 @@ function follow(isOpenedHere) {
   show(byId("record"), id !== undefined);
   byId("record").replaceChildren();
   markOpen();
-  if (id !== undefined) return load(id);
+  if (id !== undefined) {
+    closePanels();
+    return load(id);
+  }
   document.title = before.title;
   focusRobot(left);
 }
@@ -167,6 +171,7 @@ async function showDeleted() {
 
 function edit() {
   editedId = undefined;
+  closePanels();
   if (editing || !shown) return;
   editing = new Editing(shown, {
     saved: (robot) => {

@@ -31,7 +31,7 @@ export function startUndo() {
 
 function keep(changed) {
   entries = changed.slice(0, KEPT);
-  inStorage(() => localStorage.setItem(KEY, JSON.stringify(entries)));
+  inStorage(() => (entries.length > 0 ? localStorage.setItem(KEY, JSON.stringify(entries)) : localStorage.removeItem(KEY)));
   fillMenu();
 }
 

@@ -27,7 +27,7 @@ mod page {
     mod live;
     mod long_lists;
     mod names;
-    mod outage;
+    pub(crate) mod outage;
     mod overview;
     pub(crate) mod own_fields;
     mod record;
@@ -36,5 +36,5 @@ mod page {
     pub(crate) mod visit;
 }
 
-use page::{browser, own_fields, visit};
+use page::{browser, outage, own_fields, visit};
 use support::{calls, process};

@@ -33,7 +33,8 @@ const ORDER: &str = "$$('#headings [aria-sort]').map((each) => [each.textContent
 
 #[test]
 fn filter_and_order_follow_the_address() {
-    let is_set = r#"[$('#query').value, ...texts('#chips summary')] == ["-", "Type droid", "Year to 2015"]"#;
+    let is_set =
+        r#"[$('#query').value, ...texts('#chips summary')] == ["-", "Type droid", "Year to 2015"]"#;
     visit().play(&format!(
         r#"open ?q=-&type=droid&sort=-year&year_to=2015 -> names BB-8, C-3PO, R2-D2 -> is {is_set}
            press Remove the filter Type -> is location.search.includes('type') == false

@@ -39,7 +39,7 @@ fn search_is_retried_after_an_outage() {
 
 /// Makes requests fail while `isDown` returns true for their path. The paths of the others are in `sent`
 /// and, some time after the answer, in `answered`.
-const CUT_OFF: &str = "
+pub(crate) const CUT_OFF: &str = "
     const send = window.fetch;
     window.isDown = () => true;
     window.sent = [];
