@@ -27,7 +27,11 @@ export class CellEditing {
   /** The value when editing began, or that of another user to which the user has agreed. */
   #base;
 
+  /** The robot as it was known last: its row may have left the window. */
+  #robot;
+
   #isStoring = false;
+  #listening = new AbortController();
 
   /** Of `listeners`, `robot` returns the robot as it is known now, `stored` is called with a stored one, and `moved` moves
       the focus by some rows and cells. */
@@ -35,12 +39,18 @@ export class CellEditing {
     this.#cell = cell;
     this.#member = member;
     this.#listeners = listeners;
-    this.#base = listeners.robot()[member.key];
+    this.#base = this.#now()[member.key];
     this.#field = new Field(member, this.#base, "unseen");
     cell.classList.add("editing");
     cell.replaceChildren(this.#field.element);
-    cell.onkeydown = (event) => this.#press(event);
-    cell.onfocusout = ({ relatedTarget }) => cell.contains(relatedTarget) || this.#leave();
+    const { signal } = this.#listening;
+    cell.addEventListener("keydown", (event) => this.#press(event), { signal });
+    cell.addEventListener("focusout", ({ relatedTarget }) => cell.contains(relatedTarget) || this.#leave(), { signal });
+  }
+
+  #now() {
+    this.#robot = this.#listeners.robot() ?? this.#robot;
+    return this.#robot;
   }
 
   /** Moves the focus into the input. */
@@ -55,7 +65,7 @@ export class CellEditing {
     if (key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
-      this.#end(this.#listeners.robot());
+      this.#end(this.#now());
       return this.#listeners.moved([0, 0]);
     }
     if (target !== this.#field.box || event.isComposing) return undefined;
@@ -74,9 +84,9 @@ export class CellEditing {
 
   /** Stores what was typed, and moves the focus by a step. */
   async #store(step) {
-    const robot = this.#listeners.robot();
+    const robot = this.#now();
     const { value } = this.#field;
-    if (!this.#field.isChanged || !robot) {
+    if (!this.#field.isChanged) {
       this.#end(robot);
       if (step) this.#listeners.moved(step);
       return;
@@ -138,24 +148,24 @@ export class CellEditing {
   }
 
   #refuse({ status, messages, keys, isUnknown }) {
-    const { key, title } = this.#member;
+    const { title } = this.#member;
     const gone = `This ${ONE} was deleted meanwhile. Its record can restore it.`;
     const words = messages.map((message, index) => inLabels(message, keys?.[index]));
     const unknown = isUnknown ? " Whether the value was saved is unknown." : "";
     const text = status === 404 ? gone : words.join(" ") + unknown;
-    const robot = this.#listeners.robot();
+    const robot = this.#now();
     // The list may have moved on.
-    if (!this.#cell.isConnected) return notice(robot ?? { id: "0", name: title }, ` was not changed (${title}: ${this.#field.value}). ${text}`);
+    if (!this.#cell.isConnected) return notice(robot, ` was not changed (${title}: ${this.#field.value}). ${text}`);
     this.#field.setError(text);
     if (!isTyping() || hasFocus(this.#cell)) this.#field.box.focus();
-    return announce(`${title}: ${text}`, key);
+    return announce(`${title}: ${text}`);
   }
 
   /** Shows the value of a robot again. */
   #end(robot) {
     CellEditing.#open.delete(this);
     this.#cell.classList.remove("editing");
-    [this.#cell.onkeydown, this.#cell.onfocusout] = [null, null];
-    this.#cell.replaceChildren(...(robot ? cellOf(this.#member, robot).childNodes : []));
+    this.#listening.abort();
+    this.#cell.replaceChildren(...cellOf(this.#member, robot).childNodes);
   }
 }

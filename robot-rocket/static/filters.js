@@ -94,7 +94,7 @@ function addChip(key, view) {
   const { make, one, names } = kindOf(key);
   const inputs = make(one, conditionsIn(view, names));
   const summary = element("summary");
-  const editor = element("div", { class: "conditions" }, element("h3", {}, one.title), ...inputs.shown);
+  const editor = element("div", { class: "conditions" }, element("h2", {}, one.title), ...inputs.shown);
   const menu = element("details", { class: "menu" }, summary, editor);
   const removing = button("✕", () => remove(true), { class: "quiet", "aria-label": `Remove the filter ${one.title}` });
   const item = element("li", { "data-member": key }, menu, removing);

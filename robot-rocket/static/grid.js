@@ -26,7 +26,7 @@ export function startGrid(notified) {
   table.addEventListener("keydown", press);
   table.addEventListener("dblclick", ({ target }) => edit(target.closest("td")));
   table.addEventListener("mousedown", pick);
-  table.addEventListener("focusin", ({ target }) => target.matches("td") || choose());
+  table.addEventListener("focusin", ({ target }) => target.matches(".chosen") || choose());
   addEventListener("copy", copy);
   addEventListener("paste", (event) => {
     if (!document.activeElement.matches("#table td[data-key]") || !may("write")) return;
@@ -82,9 +82,8 @@ function move(event, cell, step) {
   const to = cellFrom(cell, step);
   if (!to) return undefined;
   if (shiftKey && target === cell && to.dataset.key) {
-    anchor = anchor?.isConnected ? anchor : cell;
-    to.focus();
-    return choose(anchor, to);
+    choose(cornerOf(cell), to);
+    return to.focus();
   }
   choose();
   return focusCell(to, target.dataset.action);
@@ -94,22 +93,26 @@ function move(event, cell, step) {
 function pick(event) {
   const cell = event.target.closest("td[data-key]");
   if (!cell || cell.classList.contains("editing") || event.button !== 0) return;
-  const from = event.shiftKey && document.activeElement.matches("#table td[data-key]") ? (anchor ?? document.activeElement) : cell;
+  const { activeElement } = document;
+  const from = event.shiftKey && activeElement.matches("#table td[data-key]") ? cornerOf(activeElement) : cell;
+  choose(from, cell);
   if (event.shiftKey) {
     event.preventDefault();
     cell.focus();
   }
-  choose(from, cell);
   const over = ({ target }) => {
     const to = target.closest("td[data-key]");
     if (!to || to === cell) return;
     getSelection().removeAllRanges();
-    to.focus({ preventScroll: true });
     choose(from, to);
+    to.focus({ preventScroll: true });
   };
   byId("table").addEventListener("mouseover", over);
   addEventListener("mouseup", () => byId("table").removeEventListener("mouseover", over), { once: true });
 }
+
+/** The other corner of the rectangle that ends at a cell. */
+const cornerOf = (cell) => (cell.matches(".chosen") && anchor?.isConnected ? anchor : cell);
 
 /** Marks the cells between two corners; none without them. */
 function choose(from, to) {
@@ -140,7 +143,7 @@ function between(from, to) {
 function copy(event) {
   const cell = document.activeElement;
   if (!cell.matches("#table td[data-key]") || !getSelection().isCollapsed) return;
-  const rows = between(anchor?.isConnected ? anchor : cell, cell);
+  const rows = between(cornerOf(cell), cell);
   const quoted = (text) => (/[\t\n\r"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const valueOf = ({ dataset, parentElement }) => quoted(listeners.robotOf(parentElement)[dataset.key]);
   event.clipboardData.setData("text/plain", rows.map((cells) => cells.map(valueOf).join("\t")).join("\n"));
@@ -149,7 +152,7 @@ function copy(event) {
 }
 
 function pasteAt(cell, text) {
-  const start = anchor?.isConnected ? between(anchor, cell)[0][0] : cell;
+  const [[start]] = between(cornerOf(cell), cell);
   const rows = rowsNow();
   const keys = shownColumns().map(({ key }) => key);
   const robots = rows.slice(rows.indexOf(start.parentElement)).map((row) => listeners.robotOf(row));

@@ -3,7 +3,7 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { upload } from "./api.js";
-import { button, buttons, byId, element, problems, shownName } from "./elements.js";
+import { button, buttons, byId, element, problems, shownName, spokenName } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { MANY, bodyOf, inNumber, member } from "./robot.js";
 import { did, reportSince } from "./undo.js";
@@ -59,6 +59,14 @@ function fileOf(changes) {
   return new Blob([`[${records.join(",")}]`]);
 }
 
+/** A message of the service about a record, for people. */
+function inPlainWords(message, changes) {
+  const text = message.replace(/^record \d+: /, "");
+  const id = /^robot (\d+) was changed since/.exec(text)?.[1];
+  const robot = changes.find((change) => change.robot.id === id)?.robot;
+  return robot ? `${spokenName(robot.name)} was changed by another user. Close this, look, and paste again.` : text;
+}
+
 const send = (changes, isDry) => upload(fileOf(changes), { format: "json", match: "id", atomic: true, ...(isDry && { dry_run: true }) });
 
 function preview(changes, notes, done) {
@@ -81,7 +89,7 @@ function preview(changes, notes, done) {
   const heading = element("h2", { id: "paste-heading" }, title);
   const dialog = element("dialog", { id: "paste", "aria-labelledby": "paste-heading" }, heading, scrolled, ...hints, errors, ending);
   const refuse = ({ messages }) => {
-    const items = messages.map((message) => element("li", {}, message.replace(/^record \d+: /, "")));
+    const items = messages.map((message) => element("li", {}, inPlainWords(message, changes)));
     errors.replaceChildren(element("h3", {}, "These values cannot be stored. Nothing was changed."), problems(items));
   };
   const store = action({

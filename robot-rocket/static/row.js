@@ -21,7 +21,8 @@ export function cellOf(column, robot) {
   shown.dataset.key = key;
   shown.dataset.title = title;
   if (key === "name") shown.append(element("a", { href: addressOf(robot) }, shownName(robot.name)));
-  else if (robot[key] !== "") shown.append(valueOf(column, robot[key]));
+  else if (["text", "long", "uri", "choice"].includes(column.input)) shown.append(...(robot[key] ? [valueOf(column, robot[key])] : []));
+  else shown.textContent = inWords(column.input, robot[key]);
   return shown;
 }
 
@@ -40,7 +41,7 @@ export function valueOf({ input, choices }, value) {
 
 /** A choice with its color, if there are few. */
 export function mark(value, choices) {
-  return element("span", { class: `mark ${colorOf(choices, value)}` }, element("bdi", { class: "value" }, value));
+  return element("bdi", { class: `mark ${colorOf(choices, value)}` }, value);
 }
 
 /** The row of a robot, with a button for each action: its title, and what it does with the robot and its row. */

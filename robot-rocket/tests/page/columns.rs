@@ -74,7 +74,7 @@ fn named_views_are_kept_and_the_link_is_copied() {
            tab Name of the view -> type Machines<Enter> -> said Kept the view Machines.
            open -> rows 2 -> click #views summary -> press Machines -> names HAL 9000
            address ?type=virtual&sort=-year&columns=name,year -> is texts('#chips summary') == ["Type virtual"]
-           press Copy link -> see #copy-link: Copied -> said Copied -> reload -> click #views summary
+           press copy-link -> see #copy-link: Copied -> said Copied -> reload -> click #views summary
            press Remove the view Machines -> focus Name of the view -> is $$('#views-menu li').length == 0"#,
     );
 }

@@ -24,7 +24,7 @@ fn search_says_what_it_reads_and_what_could_help() {
         r#"is $('#query').placeholder == "Search name, maker" -> type /2020.1
            see #none: Only Name, Maker are searched. You can add others, such as Accession, Notes, Source.
            press Choose the fields of the search… -> focus fields-heading -> type <Escape>
-           press Show all records -> rows 5 -> is $('#query').value == ''"#,
+           press Show all records -> rows 5 -> is $('#query').value == """#,
     );
 }
 
