@@ -96,7 +96,9 @@ export function addressWith(view, old) {
 }
 
 /** The service's parameters for the filter, with the words that are searched. */
-export function filterOf(view) {
+export function filterOf(given) {
+  // A view of an earlier definition has no members of new fields.
+  const view = { ...EVERYTHING, ...given };
   const stored = (value) => (value === NONE ? "" : value);
   const chosen = CHOSEN.flatMap(({ key }) => view[key].map((value) => [key, stored(value)]));
   const typed = TYPED.filter((name) => view[name] !== "").map((name) => [name, stored(view[name])]);
@@ -144,7 +146,8 @@ export function problemIn(view) {
 }
 
 /** Whether a view shows a robot. */
-export function includes(view, robot) {
+export function includes(given, robot) {
+  const view = { ...EVERYTHING, ...given };
   return (
     isFound(view.q, robot) &&
     CHOSEN.every(({ key }) => view[key].length === 0 || view[key].includes(robot[key] || NONE)) &&
