@@ -118,8 +118,8 @@ fn unknown_names_have_a_hint() {
         update 1 --unset makr -> 2 ! *'makr' is none of the fields NAMES; did you mean maker?\n*
         add x --set makr=x -> 2 ! *'makr' is none of the fields NAMES; did you mean maker?\n*
         fields remove makr -> 1 ! error: 'makr' is none of the fields NAMES; did you mean maker?
-        list --where makr=x -> 2 ! *weight_from, weight_to, on_display, condition, created_at_from, *; did you mean maker?\n*
-        list --where colour=x -> 2 ! *on_display, condition, *updated_by\n*
+        list --where makr=x -> 2 ! *weight_from, weight_to, on_display, *; did you mean maker?\n*
+        list --where colour=x -> 2 ! *on_display, *updated_by_contains\n*
         list --where maker -> 2 ! *write it as FIELD=VALUE*
         list --where condition=bad -> 2 ! *condition must be one of: good, fair, poor*
         list --sort=-wieght -> 2 ! *did you mean weight?\n*

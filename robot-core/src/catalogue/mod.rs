@@ -46,6 +46,7 @@ pub use backup::{Backup, BackupError};
 pub(crate) use change::Authored;
 pub use change::{Change, Commit, Receipt};
 pub use check::{Check, CheckError, CheckReport};
+pub(crate) use condition::PART_LIMIT;
 pub use condition::{Comparison, Condition};
 pub use cursor::{Cursor, ParseCursorError, ParseSortError, Place, Sort};
 pub use define::Redefinition;

@@ -205,6 +205,11 @@ fn wrong_parameters_return_400() {
             100,
             "maker must have at most 100 different values",
         ),
+        (
+            "&maker_contains=",
+            16,
+            "maker_contains must have at most 16 different values",
+        ),
         ("+", 16, "q must have at most 16 different words"),
     ] {
         let query = |count| values(count, separator).replace("?+", "?q=");

@@ -183,6 +183,12 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
         ?maker= -> d|e|g|h
         ?maker=&maker=acme -> b|d|e|g|h
         ?maker=%C3%81cme+%22%26%3A%5C -> c
+        ?maker_contains=%C3%A1CM -> a|b|c|f
+        ?maker_contains=acme&maker_contains=%26 -> c
+        ?maker_not=ACME -> b|c|d|e|g|h
+        ?maker_not=&maker_not=ACME&sort=-name -> c|b
+        ?state_not=good&acquired_not= -> b|d
+        ?name_contains=B&type_not=virtual&lent_not=true -> b
         ?weight=1.0e1&weight=1e300 -> a|d|g
         ?weight= -> e|h
         ?weight_from=-0.1&weight_to=9.5 -> b|c|f
@@ -213,7 +219,11 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
     session.assert_lists("/api/robots", lists);
     let definition: Definition = OWN.parse().unwrap_or_else(|error| panic!("{error}"));
     for sort in Sort::all(&definition) {
-        for query in ["", "maker=&maker=ACME&q=a&"] {
+        for query in [
+            "",
+            "maker=&maker=ACME&q=a&",
+            "maker_not=acme&maker_contains=A&",
+        ] {
             let list = format!("/api/robots?{query}sort={sort}&");
             let (found, _) = follow_links(session, &list, 3);
             assert_eq!(found, session.names(&list), "{list}");

@@ -266,6 +266,15 @@ pub(super) const ALL: &[Seeded] = seeded! {
         let types = Field::TYPE.choices().iter().cloned();
         types.fold(filter.clone(), |filter, one| filter.with(Field::TYPE, one.into_owned()))
     }) => "filters_combine folded_searches_are_filtered_paged_and_counted",
+    // Texts that values do not have, and their parts, are ignored.
+    Filter(|filter| {
+        let mut filter = filter.clone();
+        for field in &mut filter.fields {
+            field.none_of.clear();
+            field.containing.clear();
+        }
+        filter
+    }) => "parts_and_other_values_choose_robots",
     // Diacritics and case are not folded.
     Filter(|filter| Filter::from(&*filter.containing)) => "folded_search_ignores_case_and_diacritics",
     Filter(|filter| with_text(filter, &filter.containing.replace('ı', "i"))) =>

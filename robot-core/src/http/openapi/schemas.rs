@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::{
-    catalogue::{Condition, Sort},
+    catalogue::{Comparison, Condition, PART_LIMIT, Sort},
     http::parameters::conditions,
     model::{Definition, Field, Format, Kind},
 };
@@ -77,13 +77,16 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
 
 /// The name of the component for a condition: a field may have the name of a parameter of imports.
 pub(super) fn component_of(condition: &Condition) -> String {
-    format!("condition-{}", condition.name())
+    format!("if-{}", condition.name())
 }
 
 /// The values of a condition.
 fn values(condition: &Condition) -> Json {
     let kind = condition.field.kind();
     let schema = match kind {
+        _ if condition.comparison == Comparison::Contains => {
+            json!({ "type": "string", "minLength": 1, "maxLength": PART_LIMIT })
+        }
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Text { .. } if !kind.is_time() => json!({ "type": "string" }),
         // Also ids that no robot has.
