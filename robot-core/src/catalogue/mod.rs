@@ -66,6 +66,6 @@ pub use retention::Retention;
 pub use revert::{By, Revert, Reverted};
 pub use scheme::{OpenFn, Scheme};
 pub use store::{Acting, Catalogue};
-pub use summary::{Count, Summary, SummaryGroup, ValueCount};
+pub use summary::{Count, FrequentValues, Summary, SummaryGroup, ValueCount};
 pub use url::redact;
 pub use watch::Watch;

@@ -29,6 +29,7 @@ pub(crate) enum Step {
     Define(usize, bool),
     /// Conditions by their names, an order, and the number of robots on a page.
     Own(Vec<(&'static str, &'static str)>, &'static str, usize),
+    /// All values of a field, and the most frequent ones.
     CountBy(&'static str),
     /// Completes the search index of a store that does so later.
     Index,
@@ -236,7 +237,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         2 => (0..DEFINITIONS.len(), any::<bool>())
             .prop_map(|(index, drops_values)| Step::Define(index, drops_values)),
         4 => own_list(),
-        1 => select(vec!["type", "lent", "state", "acquired"]).prop_map(Step::CountBy),
+        2 => select([&OWN[..], &["type", "year", "name"]].concat()).prop_map(Step::CountBy),
         5 => (state(), changed)
             .prop_map(|((order, age), draft)| Step::Update(order, age, draft)),
         3 => state().prop_map(|(order, age)| Step::Delete(order, age)),

@@ -234,10 +234,27 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
     let summaries = r#"by=lent -> 8 {"lent":false,"count":2},{"lent":true,"count":2},{"lent":null,"count":4}
         by=type&state=good -> 2 {"type":"droid","count":2}
         by=state&q=acme -> 5 {"state":"fair","count":1},{"state":"good","count":1},{"state":null,"count":3}
-        by=acquired&weight_to=10 -> 5 {"acquired":"1999","count":1},{"acquired":"2020","count":2},{"acquired":null,"count":2}"#;
+        by=acquired&weight_to=10 -> 5 {"acquired":"1999","count":1},{"acquired":"2020","count":2},{"acquired":null,"count":2}
+        by=maker&limit=2 -> 8 {"maker":"ACME","count":2},{"maker":"acme","count":1},{"maker":null,"count":4} 1 1
+        by=maker -> 8 {"maker":"ACME","count":2},{"maker":"acme","count":1},{"maker":"Ácme \"\u0026:\\","count":1},{"maker":null,"count":4} 0 0
+        by=weight&maker_not= -> 4 {"weight":-0.1,"count":1},{"weight":0,"count":1},{"weight":9.5,"count":1},{"weight":10,"count":1} 0 0
+        by=weight&limit=1 -> 8 {"weight":10,"count":2},{"weight":null,"count":2} 4 4
+        by=acquired&limit=1000 -> 8 {"acquired":"2020-02-29","count":2},{"acquired":"1999-12-31","count":1},{"acquired":"2020-01-01","count":1},{"acquired":null,"count":4} 0 0
+        by=lent&limit=1 -> 8 {"lent":false,"count":2},{"lent":null,"count":4} 1 2
+        by=parts&limit=1&weight=10 -> 2 {"parts":-1,"count":1},{"parts":null,"count":1} 0 0
+        by=year&limit=1&q=acme -> 5 {"year":1977,"count":5} 0 0
+        by=name&limit=1&type=virtual -> 0  0 0"#;
     for (query, counts) in summaries.lines().filter_map(|line| line.split_once(" -> ")) {
         let (count, groups) = counts.split_once(' ').unwrap_or_default();
-        let data = format!(r#"{{"count":{count},"groups":[{groups}]}}"#);
+        let parts = groups.rsplitn(3, ' ').collect::<Vec<_>>();
+        let (groups, others) = match parts[..] {
+            [count, values, groups] if values.parse::<u64>().is_ok() => (
+                groups,
+                format!(r#","others":{{"values":{values},"count":{count}}}"#),
+            ),
+            _ => (groups, String::new()),
+        };
+        let data = format!(r#"{{"count":{count},"groups":[{groups}]{others}}}"#);
         let target = format!("/api/robots/summary?{}", query.trim());
         session.get_is(&target, &format!(r#"{{"status":"OK","data":{data}}}"#));
     }

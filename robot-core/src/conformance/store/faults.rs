@@ -280,7 +280,7 @@ pub(super) const ALL: &[Seeded] = seeded! {
     Filter(|filter| with_text(filter, &filter.containing.replace('ı', "i"))) =>
         "folded_search_compares_other_characters",
     // Counts ignore the filter.
-    CountFilter(|_| Filter::all()) => "summary_groups_types_and_decades every_filter_and_order_is_paged_and_counted",
+    CountFilter(|_| Filter::all()) => "most_frequent_values_are_first summary_groups_types_and_decades every_filter_and_order_is_paged_and_counted",
     // The last id is that of the newest robot.
     LastId(|store| ok(store.list()).iter().map(Robot::id).max()) => "last_id_is_kept_after_delete",
     // Conflicts are skipped.

@@ -27,7 +27,7 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     add(data, definition.all(), Field::json_schema);
     data["required"] = required(created);
     let groups = &mut schemas["SummaryGroup"]["properties"];
-    for field in definition.countable() {
+    for field in definition.settable() {
         groups[field.name()] = json!({ "type": [field.kind().json_type(), "null"] });
     }
     groups["decade"]["type"] = json!(["integer", "null"]);
@@ -64,7 +64,7 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
     fields["examples"] = json!([Field::names(definition.default_fields())]);
     let sorts = Sort::all(definition).map(|sort| sort.to_string().into());
     parameters["sort"]["schema"]["enum"] = Json::Array(sorts.collect());
-    parameters["by"]["schema"]["enum"] = definition.countable().map(Field::name).collect();
+    parameters["by"]["schema"]["enum"] = definition.settable().iter().map(Field::name).collect();
     for condition in conditions(definition) {
         parameters[component_of(&condition)] = json!({
             "name": condition.name(),
