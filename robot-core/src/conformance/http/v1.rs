@@ -255,6 +255,11 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         PATCH /v1/robots?year=1 {"ids":["$0"],"changes":{"year":5}} -> 200 {"count":0,"ids":[]}
         PATCH /v1/robots {"ids":["$0",$6,"0"],"changes":{"year":5}} -> 200 {"count":2,"ids":["$0","$6"],"changes":{"after":*
         GET /v1/robots?year=5&fields=name,revision -> 200 [{"name":"R0","revision":8},{"name":"R6","revision":9}]
+        DELETE /v1/robots {"ids":["$0","$1"],"revisions":[1]} -> 200 {"count":0,"ids":[]}
+        PATCH /v1/robots {"ids":["$0","$1"],"revisions":[1],"changes":{"year":6}} -> 200 {"count":0,"ids":[]}
+        DELETE /v1/robots?dry_run=true {"ids":["$0","$1"],"revisions":[2,8,9]} -> 200 {"count":2,"ids":["$0","$1"]}
+        DELETE /v1/robots {"ids":["$0"],"revisions":[]} -> 400 *
+        DELETE /v1/robots {"ids":["$0"],"revisions":["8"]} -> 400 *
         DELETE /v1/robots?year=1977 {"id":["$0"]} -> 400 *
         DELETE /v1/robots {"ids":["$0"],"changes":{}} -> 400 *
         DELETE /v1/robots {"ids":["$1","$2"]} -> 200 {"count":2,"ids":["$1","$2"],"changes":{"after":*
