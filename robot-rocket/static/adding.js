@@ -8,7 +8,7 @@ import { byId, formEnd, onSubmit, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MEMBERS, ONE, definition, draftOf, inNumber, isSame, onDefined, stored } from "./robot.js";
+import { MEMBERS, ONE, draftOf, inNumber, isSame, onDefined, stored } from "./robot.js";
 import { did } from "./undo.js";
 
 /** The name of the draft. */
@@ -34,10 +34,8 @@ function keep() {
 
 /** Shows the fields of the definition. What was typed stays. */
 function fill() {
-  const { title } = definition.document;
-  for (const id of ["adding-open", "adding-heading"]) {
-    byId(id).textContent = title ? `Add to ${title}` : `Add a ${ONE}`;
-  }
+  const article = /^[aeiou]/i.test(ONE) ? "an" : "a";
+  for (const id of ["adding-open", "adding-heading"]) byId(id).textContent = `Add ${article} ${ONE}`;
   fields = fields.renewed("shown", ({ general, folded }) => {
     byId("add").replaceChildren(general, ...folded, formEnd("Add"));
   });

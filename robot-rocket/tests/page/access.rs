@@ -106,7 +106,7 @@ fn definition_needs_the_token_that_reading_needs() {
     assert!(is_hidden, "{module}");
     visit.play(
         "focus Token -> type robots_definer<Enter> -> see h1: Secrets
-         reload -> see #adding-open: Add to Secrets -> panel adding -> see #add: Hideout
+         reload -> see #adding-open: Add a record -> panel adding -> see #add: Hideout
          press fields-open -> focus fields-heading -> press Remove Hideout
          said Removed the field Hideout.",
     );

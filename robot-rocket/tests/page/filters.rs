@@ -28,6 +28,21 @@ fn filters_are_added_and_removed_by_keyboard() {
     );
 }
 
+#[test]
+fn texts_are_compared_and_suggested_with_their_counts() {
+    Visit::museum().play(
+        r#"filter maker -> focus Maker -> see .suggestions: Exekias -> type ath -> names Owl, Owl
+           address ?maker_contains=ath -> is texts('.suggestions li') == ["Athens1", "Áthens1"]
+           click .suggestions button -> names Owl -> address ?maker=Athens -> see #chips summary: Maker is Athens
+           focus Maker -> accessible a filter of texts -> set #chips select = _not
+           names Amphora, Bare, Krater, Owl -> address ?maker_not=Athens -> run $('#chips .choice input').click()
+           names Bare, Krater -> address ?maker= -> reload -> names Bare, Krater -> see #chips summary: Maker is empty
+           open ?name_contains=OW -> names Owl, Owl -> see #chips summary: Name contains OW
+           open ?by=maker -> is texts('#numbers tbody tr') == ["Athens1", "Exekias1", "Áthens1", "none2"]
+           click .bin .bar -> names Owl -> address ?maker=Athens&by=maker"#,
+    );
+}
+
 /// The headings with an order, as they are announced.
 const ORDER: &str = "$$('#headings [aria-sort]').map((each) => [each.textContent, each.ariaSort])";
 

@@ -19,6 +19,7 @@ use crate::{
         server::{
             define::{LOCK_PATIENCE, batch_patiently, reported},
             operation::LOCK_LIMIT,
+            pattern::pattern_of,
         },
         statements::{by_definition, row_limit},
         trigrams::trigrams,
@@ -66,6 +67,10 @@ impl Dialect for AsyncPgConnection {
             _ if field.is_indexed() => format!("(left({text}, {INDEXED_LENGTH}) COLLATE \"C\")"),
             _ => format!("(({text}) COLLATE \"C\")"),
         }
+    }
+
+    fn folded_contains(sql: &str, folded: &str) -> Fragment<'static> {
+        Fragment::new(format!("{sql} ~ ")).text(pattern_of(folded))
     }
 
     const COLUMNS: &str = "SELECT attname::text FROM pg_attribute \
