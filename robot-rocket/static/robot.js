@@ -86,7 +86,7 @@ export function member(key) {
 /** A message of the service about a member, with its label instead of its name in the API, and the owner's noun. */
 export function inLabels(message, key = NAMED.exec(message)?.slice(1).find(Boolean)) {
   const title = member(key)?.title;
-  const text = message.replace(/\(robots? /, (found) => `(${found.includes("robots") ? MANY : ONE} `);
+  const text = message.replace(/(\(|\d )(robots?)\b/g, (_, before, noun) => before + (noun === "robot" ? ONE : MANY));
   if (!title) return text;
   const named = new RegExp(`^(The )?(robot )?${key} `);
   return text.replace(named, `${title} `).replace(/^Value of field '.*?' must be part of list:/, `${title} must be one of:`);

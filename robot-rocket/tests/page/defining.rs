@@ -90,6 +90,23 @@ fn limits_and_the_order_of_fields_are_set() {
 }
 
 #[test]
+fn kind_is_changed_with_a_plan_of_the_conversion() {
+    let visit = Visit::museum();
+    visit.play(
+        r#"press fields-open -> focus fields-heading -> press Edit Accession -> focus Label
+           set #fields-list select = number -> type <Enter>
+           see #fields-error: Accession: text becomes number. The values of 5 records are converted. -> focus Convert
+           type <Enter> -> said Saved the field Accession. -> see #fields-list [data-member=accession]: number
+           run $('#fields-heading').focus() -> press Edit Notes -> focus Label
+           set #fields-list select = number -> type <Enter> -> focus Convert -> type <Enter>
+           see #fields-error: Notes cannot get another type, because 1 record (id 4) would lose the value
+           see #fields-error: Nothing is changed yet. -> focus Drop these values -> type <Enter>
+           said Saved the field Notes."#,
+    );
+    visit.assert_property("notes", &json!({"type": "number", "title": "Notes"}));
+}
+
+#[test]
 fn definition_of_another_user_is_shown_first() {
     let visit = Visit::of(&["Marvin"]);
     // A robot with an unknown member shows that the definition has changed, and so does a rule about one.
