@@ -94,6 +94,7 @@ function keepFocus(change) {
 
 /** Shows the same robots with the columns of another view. */
 export function arrange(view) {
+  if (announced === pages.view) announced = view;
   pages.view = view;
   redraw();
 }
