@@ -259,9 +259,8 @@ function showBeside(robot, row) {
 
 /** Moves the focus to a robot, or to the list. */
 export function focusRobot(id) {
-  const row = pages.row(id);
-  const places = [buttonOf(row, "edit"), row?.querySelector(".of-name a"), byId("robots")];
-  places.find((place) => place?.checkVisibility()).focus();
+  const target = pages.row(id)?.querySelector(".of-name a") ?? byId("robots");
+  target.focus();
 }
 
 /** Deletes a robot unless it was changed meanwhile. */

@@ -177,8 +177,8 @@ fn robot_with_many_fields_has_a_page_of_its_own() {
     // the robot meanwhile.
     visit.play(
         r#"press Edit -> focus Name -> type Bowl -> back -> said Save or cancel the changes first. -> value Bowl
-           type <Escape> -> focus robot-heading -> type <Escape> -> focus Edit Krater
-           is texts('#table tbody tr:nth-child(3) [data-key=weight]') == ["2"] -> type <Enter> -> focus Name
+           type <Escape> -> focus robot-heading -> type <Escape> -> focus Krater
+           is texts('#table tbody tr:nth-child(3) [data-key=weight]') == ["2"] -> press Edit Krater -> focus Name
            PUT /api/robots/4 {"name":"Krater","type":"vase","accession":"1987.3","on_display":true}
            type Vase<Enter> -> said Saved Vase. -> is rows()[2] == ["Vase", "vase", ""]
            open #/robots/99 -> reload -> see #robot-heading: Nothing has the id 99 -> type <Escape> -> rows 5"#,
