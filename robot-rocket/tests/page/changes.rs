@@ -7,7 +7,7 @@ fn empty_catalogue_offers_sample_robots() {
     Visit::of(&[]).play(
         r#"see #start: No robots yet -> names -> press Add sample robots
            rows 9 -> focus robots -> said Added 9 sample robots. -> see #count: 9 robots
-           see #picture h2: By year and type -> is $('#start').hidden == true
+           is $('#start').hidden == true
            stored {"name":"R2-D2","type":"droid","year":1977}"#,
     );
 }

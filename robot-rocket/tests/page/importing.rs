@@ -210,13 +210,13 @@ fn current_filter_is_exported_in_each_format() {
     visit.allow_downloads();
     visit.play(
         r"open ?q=1&year_to=2000&type=droid&sort=-id -> names =1+1
-           press Export -> press CSV -> saved robots.csv id,name,type,year,revision\n1,=1+1,droid,1977,1\n
+           press Export -> press CSV -> saved robots.csv name,type,year,id\n=1+1,droid,1977,1\n
            press Export -> press CSV for spreadsheets",
     );
     visit.play(
-        "saved robots.csv \u{feff}id,name,type,year,revision\\n1,'=1+1,droid,1977,1\\n
+        "saved robots.csv \u{feff}name,type,year,id\\n'=1+1,droid,1977,1\\n
          press Export -> press NDJSON
-         saved robots.ndjson {\"id\":\"1\",\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"revision\":1}\\n
+         saved robots.ndjson {\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"id\":\"1\"}\\n
          focus Export -> press Export -> tab JSON -> type <Escape> -> focus Export -> is $('#export').open == false",
     );
 }
