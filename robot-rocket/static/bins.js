@@ -12,7 +12,7 @@ export const MAX_BINS = 16;
 const MAX_EMPTY = 3;
 
 /** What is shown instead of more of them. */
-export const GAP = { label: "⋯", counts: new Map() };
+const GAP = { label: "⋯", counts: new Map() };
 
 /** The years that the service can store. */
 const [MIN_YEAR, MAX_YEAR] = [-(2n ** 63n), 2n ** 63n - 1n];

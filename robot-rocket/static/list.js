@@ -94,6 +94,7 @@ function keepFocus(change) {
 
 /** Shows the same robots with the columns of another view. */
 export function arrange(view) {
+  if (announced === pages.view) announced = view;
   pages.view = view;
   redraw();
 }
@@ -258,9 +259,8 @@ function showBeside(robot, row) {
 
 /** Moves the focus to a robot, or to the list. */
 export function focusRobot(id) {
-  const row = pages.row(id);
-  const places = [buttonOf(row, "edit"), row?.querySelector(".of-name a"), byId("robots")];
-  places.find((place) => place?.checkVisibility()).focus();
+  const target = pages.row(id)?.querySelector(".of-name a") ?? byId("robots");
+  target.focus();
 }
 
 /** Deletes a robot unless it was changed meanwhile. */

@@ -3,7 +3,7 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { upload } from "./api.js";
-import { button, buttons, byId, element, problems, shownName, spokenName } from "./elements.js";
+import { button, buttons, element, problems, shownName, spokenName } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { MANY, bodyOf, inNumber, member } from "./robot.js";
 import { did, reportSince } from "./undo.js";

@@ -31,7 +31,7 @@ function columnHeading(column) {
   const isSortable = SORT_KEYS.includes(key);
   const attributes = { class: "quiet", title, "aria-describedby": "heading-keys", "aria-disabled": isSortable ? undefined : "true" };
   const shown = button(title, () => isSortable && sortBy(key), attributes);
-  const made = heading(kindOfCell(column), { "data-key": key, draggable: key !== "name" }, shown, grip(key));
+  const made = heading(kindOfCell(column), { "data-key": key, draggable: String(key !== "name") }, shown, grip(key));
   made.addEventListener("keydown", (event) => press(event, key));
   made.addEventListener("dragstart", ({ dataTransfer }) => dataTransfer.setData("text/x-column", key));
   made.addEventListener("dragover", (event) => event.dataTransfer.types.includes("text/x-column") && event.preventDefault());

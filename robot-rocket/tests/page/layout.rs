@@ -167,8 +167,9 @@ fn page_works_under_a_base_path() {
     let figment = Config::figment()
         .merge(("port", 0))
         .merge(("log_level", "off"))
-        .merge(("shutdown.grace", 0))
-        .merge(("shutdown.mercy", 0));
+        // The stream of changes ends when the server sees that the browser is gone.
+        .merge(("shutdown.grace", 20))
+        .merge(("shutdown.mercy", 20));
     let (ready, listening) = mpsc::channel();
     let application = mount(
         rocket::custom(figment),
