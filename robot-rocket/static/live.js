@@ -15,6 +15,9 @@ const LONGEST_PAUSE = 15_000;
 /** Milliseconds without a byte after which a connection is given up. The service sends a comment every 15 seconds. */
 const SILENCE = 40_000;
 
+/** Milliseconds between changes that are shown. Shorter, and many changes repeat the requests of the page. */
+const INTERVAL = 300;
+
 /** Statuses that another attempt does not change: no permission, or no history. */
 const LASTING = [400, 401, 403, 404, 501];
 
@@ -68,7 +71,7 @@ function leadWhileVisible(signal) {
 /** Sends something to all tabs, also to this one. */
 function send(message) {
   channel.postMessage(message);
-  return receive(message);
+  receive(message);
 }
 
 /** Reads the stream until the signal, and again whenever it ends. */
@@ -89,43 +92,48 @@ async function lead(signal) {
 
 async function readStream(signal, connected) {
   const silent = new AbortController();
-  let timer;
+  let [text, sent, time] = ["", position, -Infinity];
+  let silence, sending;
   const wait = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => silent.abort(), SILENCE);
+    clearTimeout(silence);
+    silence = setTimeout(() => silent.abort(), SILENCE);
+  };
+  const sendEvents = () => {
+    sending = undefined;
+    const end = text.lastIndexOf("\n\n");
+    if (end === -1) return;
+    const events = text.slice(0, end).split("\n\n");
+    [text, time] = [text.slice(end + 2), performance.now()];
+    const changes = events.flatMap((event) => part(event, "data") ?? []).map(read);
+    const until = events.map((event) => part(event, "id")).findLast(Boolean) ?? sent;
+    send({ after: sent, changes, until });
+    sent = until;
   };
   try {
     wait();
     const response = await streamAfter(position, AbortSignal.any([signal, silent.signal]));
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let text = "";
     while (true) {
       const { done, value } = await reader.read();
       if (done) return;
       wait();
       connected();
       text += value;
-      const end = text.lastIndexOf("\n\n");
-      if (end === -1) continue;
-      await sendEvents(text.slice(0, end).split("\n\n"));
-      text = text.slice(end + 2);
+      sending ??= setTimeout(sendEvents, Math.max(0, time + INTERVAL - performance.now()));
     }
   } finally {
-    clearTimeout(timer);
+    clearTimeout(silence);
+    clearTimeout(sending);
+    sendEvents();
   }
 }
 
-function sendEvents(events) {
-  const part = (event, name) => new RegExp(`^${name}: (.*)$`, "m").exec(event)?.[1];
-  const changes = events.flatMap((event) => part(event, "data") ?? []).map(read);
-  const until = events.map((event) => part(event, "id")).findLast(Boolean) ?? position;
-  return send({ after: position, changes, until });
-}
+/** A line of an event. */
+const part = (event, name) => new RegExp(`^${name}: (.*)$`, "m").exec(event)?.[1];
 
 /** Follows what the tab with the stream has sent. */
 function receive(message) {
   queue = queue.then(() => take(message)).catch(() => {});
-  return queue;
 }
 
 async function take({ isGone, isLost = false, after, changes, until }) {
