@@ -82,7 +82,13 @@ async function lead(signal) {
       if (position === undefined) await reread();
       else await readStream(signal, () => (pause = SHORTEST_PAUSE));
     } catch (error) {
-      if (signal.aborted || LASTING.includes(error.status)) return;
+      if (signal.aborted) return;
+      // The next list that is read tries it again.
+      if (LASTING.includes(error.status)) {
+        channel.close();
+        channel = undefined;
+        return;
+      }
       send(error.status === 410 ? { isGone: true } : { isLost: true });
     }
     await new Promise((resolve) => setTimeout(resolve, pause));

@@ -59,6 +59,7 @@ function follow(isOpenedHere) {
   if (id === shownId) return;
   if (isRecordChanged()) {
     location.hash = addressOf({ id: shownId });
+    editedId = undefined;
     announce("Save or cancel the changes first.");
     return;
   }

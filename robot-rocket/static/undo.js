@@ -16,6 +16,9 @@ const KEY = `robots-undo ${new URL(".", location.href).pathname}`;
 /** The maximum number of changes that are kept. More, and the menu becomes long. */
 const KEPT = 20;
 
+/** The number of pages of changes that the service surely undoes at once. */
+const PAGES = 9;
+
 /** The maximum number of robots that a message names. */
 const NAMED = 5;
 
@@ -114,14 +117,37 @@ async function undoOne({ id, to, from, words }) {
 
 /** Undoes the changes between two positions. Robots that have others after them stay as they are. */
 async function undoAll(entry) {
-  const { count, left, changes } = await revertBetween(entry);
+  const { count, left, changes } = await revertBetween(entry).catch((error) => {
+    if (error.status !== 413) throw error;
+    return undoParts(entry);
+  });
   if (changes) await reportSince(changes.after).catch(() => {});
   const undone = [`Undone for ${inNumber(Number(count))}.`];
   if (left.length === 0) return undone;
   const named = await current(left.slice(0, NAMED)).catch(() => []);
   const names = named.flatMap((robot, index) => [index > 0 ? ", " : ": ", robot]);
   const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  return [...undone, ` ${inNumber(left.length)} changed since stay as they are`, ...names, `${more}.`];
+  return [...undone, ` ${inNumber(left.length)} changed since ${left.length === 1 ? "stays as it is" : "stay as they are"}`, ...names, `${more}.`];
+}
+
+/** Undoes more changes than the service undoes at once: in parts, the last one first. */
+async function undoParts(entry) {
+  const starts = [entry.after];
+  for (let [page, next, isLast] = [1, entry.after]; !isLast; page++) {
+    ({ next, isLast } = await changesAfter(next));
+    if (page % PAGES === 0) starts.push(next);
+  }
+  const all = { count: 0, left: [], changes: undefined };
+  let { until } = entry;
+  for (const after of starts.reverse()) {
+    const { count, left, changes } = await revertBetween({ ...entry, after, until });
+    all.count += Number(count);
+    all.left.push(...left);
+    all.changes ??= changes;
+    // Later parts begin after all of the changes.
+    if (count !== "0" || left.length > 0) until = after;
+  }
+  return all;
 }
 
 /** Reports what has changed after a position. */

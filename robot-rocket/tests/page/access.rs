@@ -71,7 +71,7 @@ fn link_with_a_token_asks_once_whether_to_remember_it() {
     let visit = visit("false");
     let question = "$$('#notices h2').some((each) => each.textContent === 'Signed in by a link')";
     visit.play(&format!(
-        r##"open #token=robots_writer -> reload
+        r#"open #token=robots_writer -> reload
             run location.hash = '#token=robots_writer'; location.reload()
             see #start: No robots yet -> is [{question}, location.hash, history.length < 9] == [true, "", true]
             see #notices: Should this browser remember -> press Remember it -> is {question} == false
@@ -79,7 +79,7 @@ fn link_with_a_token_asks_once_whether_to_remember_it() {
             run location.hash = '#token=robots_writer'; location.reload()
             see #start: No robots yet -> is {question} == false
             press token-open -> press token-forget -> see #token: This requires a token
-            is [localStorage.length, sessionStorage.length] == [0, 0]"##
+            is [localStorage.length, sessionStorage.length] == [0, 0]"#
     ));
 }
 

@@ -90,7 +90,7 @@ fn changes_of_many_robots_are_undone_but_for_those_changed_since() {
           type 1980<Enter> -> said Changed 3 robots. -> see #undo: Changed 3 robots.
           see #count: 3 robots -> is $('#count').textContent == '3 robots'
           PATCH /v1/robots/2 {'type':'virtual'} -> see #table: virtual -> click #undo .offer button
-          said Undone for 2 robots. 1 robot changed since stay as they are: B.
+          said Undone for 2 robots. 1 robot changed since stays as it is: B.
           is rows() == [['A', 'droid', '1977'], ['B', 'virtual', '1980'], ['C', 'droid', '1977']]
           choose robots.csv name,type,year\nD,droid,1\nE,droid,2\n -> see #plan-counts: Would add 2 robots.
           import -> see #import-outcome: Added 2 robots. -> rows 5 -> see #undo: Imported robots.csv.

@@ -93,7 +93,7 @@ fn limits_and_the_order_of_fields_are_set() {
 fn kind_is_changed_with_a_plan_of_the_conversion() {
     let visit = Visit::museum();
     visit.play(
-        r#"press fields-open -> focus fields-heading -> press Edit Accession -> focus Label
+        r"press fields-open -> focus fields-heading -> press Edit Accession -> focus Label
            set #fields-list select = number -> type <Enter>
            see #fields-error: Accession: text becomes number. The values of 5 records are converted. -> focus Convert
            type <Enter> -> said Saved the field Accession. -> see #fields-list [data-member=accession]: number
@@ -101,7 +101,7 @@ fn kind_is_changed_with_a_plan_of_the_conversion() {
            set #fields-list select = number -> type <Enter> -> focus Convert -> type <Enter>
            see #fields-error: Notes cannot get another type, because 1 record (id 4) would lose the value
            see #fields-error: Nothing is changed yet. -> focus Drop these values -> type <Enter>
-           said Saved the field Notes."#,
+           said Saved the field Notes.",
     );
     visit.assert_property("notes", &json!({"type": "number", "title": "Notes"}));
 }

@@ -88,9 +88,9 @@ fn what_was_confirmed_is_sent_with_a_token() {
     visit.play("reload -> rows 2");
     visit.run(NO_TOKEN);
     visit.play(
-        r#"click [aria-label='Select B'] -> run $('#erasing').requestSubmit() -> see #token: The service rejects the token
+        r"click [aria-label='Select B'] -> run $('#erasing').requestSubmit() -> see #token: The service rejects the token
            click #token-close -> click #token-open -> run $('#token-text').focus() -> type robots_other<Enter>
-           is $('#token').hidden == true -> names B, C -> is window.deleted.length == 1"#,
+           is $('#token').hidden == true -> names B, C -> is window.deleted.length == 1",
     );
 }
 

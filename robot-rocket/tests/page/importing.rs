@@ -133,7 +133,8 @@ fn long_import_shows_progress_and_can_be_stopped() {
         "see #plan-counts: Nothing is stored yet. -> click #keep-going
          import -> see #import-outcome: Added 18,000 robots, failed 2,000.
          see #import-result .problems li:last-child: … and 1,900 more
-         is window.seen.includes(1) == true -> see #count: 18,001 robots",
+         is window.seen.includes(1) == true -> see #count: 18,001 robots
+         click #undo .offer button -> said Undone for 18,000 robots. -> see #count: 1 robot",
     );
     // The server takes nothing while it is suspended, so that the request is under way.
     visit.signal("STOP");

@@ -55,12 +55,12 @@ fn history_has_what_was_changed_and_restores_versions() {
 #[test]
 fn deleted_robot_is_opened_by_its_link_and_restored() {
     Visit::of(&["Marvin", "R2-D2"]).play(
-        r#"open #/robots/1 -> see #robot-heading: Marvin -> DELETE /api/robots/1
+        r"open #/robots/1 -> see #robot-heading: Marvin -> DELETE /api/robots/1
            see #record .error: This robot is deleted. -> reload -> see #record .error: This robot is deleted.
            see #robot-heading: Marvin -> see #record dd: 1977 -> see .history li:first-child: Deleted
            click #record .head .main -> said Restored a version of Marvin. -> names Marvin, R2-D2
            see .history li:first-child: Restored -> GET /v1/robots/1
-           open #/robots/99 -> reload -> see #robot-heading: Nothing has the id 99"#,
+           open #/robots/99 -> reload -> see #robot-heading: Nothing has the id 99",
     );
 }
 
