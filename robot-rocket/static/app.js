@@ -85,9 +85,10 @@ function startHelp() {
 
 /** Reads what the token permits, and the definition if only clients with a token may know it. */
 async function learn() {
+  // The first rows do not wait for this.
+  refreshAccess();
   // Without a response, the list shows the error.
-  const isHidden = definition.revision === null && token();
-  await Promise.all([refreshAccess(), isHidden && refreshDefinition().catch(() => {})]);
+  if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
 }
 
 /** Shows what another token permits to see. */

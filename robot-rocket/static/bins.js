@@ -131,7 +131,8 @@ export function valueBars(key, groups, count) {
   const { input, choices } = member(key);
   const place = ({ value }) => (choices.indexOf(value) + 1 || choices.length + 1);
   const ordered = choices.length > 0 ? groups.toSorted((one, other) => place(one) - place(other)) : groups;
-  const bars = ordered.slice(0, MAX_BINS).map(({ value, count }) => {
+  const [known, none] = [true, false].map((is) => ordered.filter(({ value }) => (value !== "") === is));
+  const bars = [...known.slice(0, MAX_BINS - 2), ...none].map(({ value, count }) => {
     const words = value === "" ? "none" : inWords(input, value);
     const chosen = value || NONE;
     const conditions = { [key]: ["choice", "boolean"].includes(input) ? [chosen] : chosen };

@@ -4,7 +4,7 @@ import { countsBy } from "./api.js";
 import { currentView } from "./address.js";
 import { element } from "./elements.js";
 import { inWords } from "./kinds.js";
-import { inNumber, member } from "./robot.js";
+import { member } from "./robot.js";
 import { NONE, CONDITIONS } from "./view.js";
 
 /** The maximum number of suggestions, and milliseconds after a key until they follow. */
@@ -47,8 +47,7 @@ export class Suggestions {
     const items = [...groups].filter(([value]) => value !== NONE).map(([value, count]) => {
       const number = element("span", { class: "soft" }, count.toLocaleString("en"));
       const words = element("bdi", { dir: "auto" }, inWords(input, value));
-      const attributes = { type: "button", "aria-label": `${value}, ${inNumber(count)}`, onclick: () => this.#choose(value) };
-      return element("li", {}, element("button", attributes, words, number));
+      return element("li", {}, element("button", { type: "button", onclick: () => this.#choose(value) }, words, " ", number));
     });
     this.element.replaceChildren(...items);
   }
