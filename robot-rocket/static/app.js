@@ -78,7 +78,9 @@ function startShortcuts() {
 function startHelp() {
   const tools = byId("tools-open");
   tools.addEventListener("click", () => (tools.ariaExpanded = String(tools.ariaExpanded !== "true")));
-  byId("tools").addEventListener("click", ({ target }) => target.matches("button") && (tools.ariaExpanded = "false"));
+  addEventListener("click", ({ target }) => {
+    if (!target.closest("#tools-open, #export")) tools.ariaExpanded = "false";
+  });
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   byId("help-close").addEventListener("click", () => byId("help").close());
 }

@@ -16,7 +16,8 @@ export function startPanel(id, opened) {
   };
   const close = () => {
     showPanel(id, false);
-    byId(`${id}-open`).focus();
+    // In a narrow window, the button is in a menu.
+    [byId(`${id}-open`), byId("tools-open")].find((button) => button.checkVisibility())?.focus();
   };
   byId(`${id}-open`).addEventListener("click", () => (byId(id).hidden ? open() : close()));
   byId(`${id}-close`).addEventListener("click", close);
