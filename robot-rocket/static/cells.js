@@ -19,6 +19,11 @@ export class CellEditing {
     return [...CellEditing.#open].some((editing) => editing.#field.isChanged);
   }
 
+  /** Stores what is typed in all cells, because their rows are drawn anew. */
+  static leaveAll() {
+    for (const editing of CellEditing.#open) editing.#leave();
+  }
+
   #cell;
   #member;
   #listeners;
@@ -155,6 +160,7 @@ export class CellEditing {
     const text = status === 404 ? gone : words.join(" ") + unknown;
     const robot = this.#now();
     // The list may have moved on.
+    if (!this.#cell.isConnected) CellEditing.#open.delete(this);
     if (!this.#cell.isConnected) return notice(robot, ` was not changed (${title}: ${this.#field.value}). ${text}`);
     this.#field.setError(text);
     if (!isTyping() || hasFocus(this.#cell)) this.#field.box.focus();

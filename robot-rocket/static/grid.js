@@ -165,6 +165,9 @@ export const isEdited = (row) => row.querySelector(".editing") !== null;
 /** Whether something was typed into a cell and not stored. */
 export const hasEdits = () => CellEditing.isAnyChanged;
 
+/** Stores what is typed in cells, because their rows are drawn anew. */
+export const leaveCells = () => CellEditing.leaveAll();
+
 /** Opens the input of a cell. */
 function edit(cell) {
   const field = member(cell?.dataset.key);

@@ -6,7 +6,7 @@ import { current, remove } from "./api.js";
 import { onChanges, reportChanges } from "./changes.js";
 import { layOut, noteValues, startColumns } from "./columns.js";
 import { button, byId, element, hasFocus, show, spokenName } from "./elements.js";
-import { isEdited, startGrid } from "./grid.js";
+import { isEdited, leaveCells, startGrid } from "./grid.js";
 import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
 import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
@@ -65,6 +65,7 @@ function showHeadings() {
 }
 
 function redraw() {
+  leaveCells();
   keepFocus(() => {
     showHeadings();
     pages.redraw();
@@ -141,6 +142,7 @@ function update(what) {
   if (what === "opening") {
     if (!isSameFilter(pages.view, counted)) clearSelection();
     forgetExpected();
+    leaveCells();
     return;
   }
   const { view, isWhole, size } = pages;

@@ -33,6 +33,18 @@ fn cells_are_edited_by_keyboard_and_pointer() {
 }
 
 #[test]
+fn typed_text_is_kept_when_rows_are_drawn_anew() {
+    let visit = Visit::of(&["A", "B"]);
+    let year = cell(1, "year");
+    visit.play(&format!(
+        r#"{year} -> type <Enter>-1<Enter> -> see .editing .error: cannot be less than zero -> click [data-key=name] button
+           names B, A -> see #undo: A was not changed (Year: -1). Year cannot be less than zero
+           {year} -> type <Enter>1980 -> run $('#headings [data-key=name] button').click() -> names A, B
+           said Saved B. -> stored {{"name":"B","type":"droid","year":1980}} -> is $$('.editing').length == 0"#
+    ));
+}
+
+#[test]
 fn museum_has_an_input_of_the_kind_of_each_cell() {
     let visit = Visit::museum();
     for (key, kind, typed, shown) in [

@@ -53,7 +53,7 @@ fn robot_is_edited_in_its_record() {
     Visit::of(&["Marvin", "R2-D2"]).play(
         r#"edit Marvin -> type Arthur<Escape> -> focus robot-heading -> names Marvin, R2-D2
            stored [{"name":"Marvin","type":"droid","year":1977},{"name":"R2-D2","type":"droid","year":1977}]
-           type <Escape> -> focus Edit Marvin -> edit R2-D2
+           type <Escape> -> focus Marvin -> edit R2-D2
            type Marvin<Enter> -> see #record .error: Name must be unique -> focus Name
            message Name must be unique -> type <Control>aR3-D3<Tab>m<Tab>1980<Enter>
            focus robot-heading -> said Saved R3-D3. -> is rows()[1] == ["R3-D3", "mechanical", "1980"]

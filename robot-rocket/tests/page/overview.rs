@@ -77,14 +77,19 @@ fn chart_is_folded_with_own_fields_and_draws_each_of_them() {
     let bars = "$$('#numbers tbody tr').map((row) => [...row.cells].map((cell) => cell.textContent).join(' '))";
     visit.play("is $('#picture').hidden == true -> click #chart-open -> address ?by=year");
     for (key, expected) in [
-        ("year", r#"["-450 to -441 0 1 0 1", "-440 to -431 0 1 0 1", "no year 0 3 0 3"]"#),
+        (
+            "year",
+            r#"["-450 to -441 0 1 0 1", "-440 to -431 0 1 0 1", "no year 0 3 0 3"]"#,
+        ),
         ("type", r#"["vase 5"]"#),
         ("condition", r#"["good 1", "fair 1", "none 3"]"#),
         ("on_display", r#"["no 1", "yes 1", "none 3"]"#),
         ("acquired", r#"["1999 1", "2001 1", "none 3"]"#),
         ("rooms", r#"["none 5"]"#),
     ] {
-        visit.play(&format!("set #chart-by = {key} -> is {bars} == {expected} -> address ?by={key}"));
+        visit.play(&format!(
+            "set #chart-by = {key} -> is {bars} == {expected} -> address ?by={key}"
+        ));
     }
     visit.play(&format!(
         r#"PUT /api/robots/3 {{"name":"Amphora","type":"vase","accession":"1999.7","weight":30}}

@@ -124,26 +124,63 @@ fn own_fields_are_filtered_sorted_and_searched() {
         let of_value = format!("#chips [data-member={key}] .counted:nth-of-type({place}) input");
         format!("filter {key} -> run $('{of_value}').click()")
     };
-    let text = |key: &str, name: &str, value: &str| {
-        format!("filter {key} -> set #{name} = {value}")
-    };
+    let text =
+        |key: &str, name: &str, value: &str| format!("filter {key} -> set #{name} = {value}");
     for (step, query, names) in [
         (check("condition", 1), "condition=good&", "Owl"),
-        (check("condition", 4), "condition=good&condition=&", "Owl, Owl, Bare, Krater"),
+        (
+            check("condition", 4),
+            "condition=good&condition=&",
+            "Owl, Owl, Bare, Krater",
+        ),
         (check("condition", 1), "condition=&", "Owl, Bare, Krater"),
         (check("condition", 4), "", "Amphora, Owl, Owl, Bare, Krater"),
         (check("on_display", 1), "on_display=true&", "Owl"),
-        (check("on_display", 1), "", "Amphora, Owl, Owl, Bare, Krater"),
-        (text("weight", "weight_from", "4.5"), "weight_from=4.5&", "Amphora, Owl"),
-        (text("weight", "weight_to", "20"), "weight_from=4.5&weight_to=20&", "Owl"),
-        (text("weight", "weight_from", ""), "weight_to=20&", "Owl, Owl"),
-        (text("weight", "weight_to", ""), "", "Amphora, Owl, Owl, Bare, Krater"),
-        (text("acquired", "acquired_to", "2000-01-01"), "acquired_to=2000-01-01&", "Amphora"),
-        (text("acquired", "acquired_to", ""), "", "Amphora, Owl, Owl, Bare, Krater"),
+        (
+            check("on_display", 1),
+            "",
+            "Amphora, Owl, Owl, Bare, Krater",
+        ),
+        (
+            text("weight", "weight_from", "4.5"),
+            "weight_from=4.5&",
+            "Amphora, Owl",
+        ),
+        (
+            text("weight", "weight_to", "20"),
+            "weight_from=4.5&weight_to=20&",
+            "Owl",
+        ),
+        (
+            text("weight", "weight_from", ""),
+            "weight_to=20&",
+            "Owl, Owl",
+        ),
+        (
+            text("weight", "weight_to", ""),
+            "",
+            "Amphora, Owl, Owl, Bare, Krater",
+        ),
+        (
+            text("acquired", "acquired_to", "2000-01-01"),
+            "acquired_to=2000-01-01&",
+            "Amphora",
+        ),
+        (
+            text("acquired", "acquired_to", ""),
+            "",
+            "Amphora, Owl, Owl, Bare, Krater",
+        ),
         (text("year", "year_to", "-445"), "year_to=-445&", "Owl"),
-        (text("year", "year_to", ""), "", "Amphora, Owl, Owl, Bare, Krater"),
+        (
+            text("year", "year_to", ""),
+            "",
+            "Amphora, Owl, Owl, Bare, Krater",
+        ),
     ] {
-        visit.play(&format!("{step} -> address ?{query}sort=-weight -> names {names}"));
+        visit.play(&format!(
+            "{step} -> address ?{query}sort=-weight -> names {names}"
+        ));
     }
     // The filter follows the address. Words are searched in the name and in the maker.
     visit.play(
