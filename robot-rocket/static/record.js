@@ -114,6 +114,8 @@ const load = action({
 /** Takes a version of the robot, or null if it is deleted. What is being typed stays. */
 function take(robot, isOpened = false) {
   const isSameRevision = robot && shown?.revision === robot.revision;
+  // The own changes are reported again.
+  if (isSameRevision && !isOpened) return;
   shown = robot;
   if (!isSameRevision) history.load();
   if (editing) return robot && editing.renew(robot);
@@ -123,10 +125,11 @@ function take(robot, isOpened = false) {
   else showDeleted();
 }
 
-/** Shows the panel with a heading, parts and buttons. The focus moves to the heading unless it is elsewhere in use. */
+/** Shows the panel with a heading, parts and buttons. The focus stays at its place in the panel, or moves to the heading. */
 function draw(title, parts, actions = []) {
   const record = byId("record");
-  const isOpening = record.childElementCount === 0 || record.contains(document.activeElement);
+  const { activeElement } = document;
+  const isFocused = record.childElementCount === 0 || hasFocus(record);
   const heading = element("h2", { id: "robot-heading", tabindex: "-1" }, title);
   const step = (words, sign, by) => {
     const to = neighbour(shownId, by);
@@ -137,7 +140,10 @@ function draw(title, parts, actions = []) {
   const head = element("div", { class: "head" }, ...steps, element("span", { class: "space" }), ...actions, close);
   record.replaceChildren(head, heading, ...parts);
   markOpen();
-  if (isOpening || hasFocus(record)) heading.focus();
+  if (!isFocused) return;
+  const isSame = (each) => !each.disabled && activeElement.matches(".head button") && each.textContent === activeElement.textContent;
+  const same = activeElement.isConnected && record.contains(activeElement) ? activeElement : [...head.children].find(isSame);
+  (same ?? heading).focus();
 }
 
 function showRobot(robot) {
