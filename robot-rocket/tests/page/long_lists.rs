@@ -81,8 +81,8 @@ fn large_catalogue_is_searched_sorted_and_filtered() {
         ("Name", &name),
     ] {
         visit.play(&format!(
-            r#"run $('#headings [data-key={}] button').focus() -> type <Enter> -> focus {column}
-               see #count: {total}"#,
+            r"run $('#headings [data-key={}] button').focus() -> type <Enter> -> focus {column}
+               see #count: {total}",
             column.to_lowercase()
         ));
         if column != "Year" {
