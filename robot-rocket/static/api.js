@@ -103,12 +103,8 @@ async function list(parameters, signal) {
 
 /** The number of robots with a value of a member. */
 export async function valuesOf(key) {
-  const counts = [[], [[key, ""]]].map(async (filter) => {
-    const { headers } = await list([["limit", 1], ["count", true], ...filter]);
-    return Number(headers.get("x-total-count"));
-  });
-  const [all, without] = await Promise.all(counts);
-  return all - without;
+  const count = async (filter) => (await send("GET", `${ROBOTS}/summary?${new URLSearchParams(filter)}`)).value.count;
+  return (await count({})) - (await count({ [key]: "" }));
 }
 
 /** The robots with exactly this name. */

@@ -60,14 +60,6 @@ export function shownRow(robot, actions) {
   return row;
 }
 
-/** The fields and buttons with which a robot is edited. */
-export function editor(fields, { save, cancel }) {
-  const shown = [button("Save", save, { class: "main" }), button("Cancel", cancel)];
-  const boxes = fields.all.map((field) => field.element);
-  const ending = element("div", { class: "of-actions buttons" }, ...shown);
-  return element("div", { class: "editor" }, fields.general, ...boxes, ending);
-}
-
 /** The button of an action in a row. */
 export function buttonOf(row, action) {
   return row?.querySelector(`[data-action="${action}"]`);
