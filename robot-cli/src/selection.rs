@@ -45,7 +45,8 @@ pub(crate) struct ConditionArgs {
     #[arg(
         long = "where",
         help = "Only robots with this value of a field; repeat it for several. FIELD_from and FIELD_to \
-                begin and end a range; an empty VALUE is none",
+                begin and end a range, FIELD_not excludes a value, FIELD_contains finds a part of a text; \
+                an empty VALUE is none",
         help_heading = HEADING,
         value_name = PAIR
     )]

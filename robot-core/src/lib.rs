@@ -117,10 +117,10 @@ pub use backup::backup;
 pub use catalogue::{
     Acting, Action, Backup, BackupError, BlockingWork, By, Catalogue, CatalogueExt, Cause, Change,
     Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count, Cursor,
-    DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, OpenError, OpenFn,
-    OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError, ParseSortError,
-    ParseVersionError, Pending, Place, Position, Preparation, Pruner, REVERT_LIMIT, Receipt,
-    Redefinition, Restoration, Result, Retention, Revert, Reverted, Scheme, Sort, Summary,
+    DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, FrequentValues,
+    OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError,
+    ParseSortError, ParseVersionError, Pending, Place, Position, Preparation, Pruner, REVERT_LIMIT,
+    Receipt, Redefinition, Restoration, Result, Retention, Revert, Reverted, Scheme, Sort, Summary,
     SummaryGroup, ValueCount, Watch, redact,
 };
 pub use check::{check, repair};

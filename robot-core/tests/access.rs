@@ -142,6 +142,48 @@ fn token_decides_on_each_request() {
 }
 
 #[test]
+fn access_says_what_a_client_may_do() {
+    let api = |anonymous| {
+        let named = AccessToken::of(WRITER, Permission::Write).named("ci".parse().unwrap());
+        let access = Access::new(vec![named], anonymous);
+        let settings = ApiSettings {
+            access,
+            ..ApiSettings::default()
+        };
+        Api::with_settings(Arc::new(MemoryCatalogue::new()), settings)
+    };
+    for (token, anonymous, expected) in [
+        (
+            "",
+            None,
+            r#"{"name":null,"read":false,"write":false,"define":false}"#,
+        ),
+        (
+            "",
+            Some(Permission::Read),
+            r#"{"name":null,"read":true,"write":false,"define":false}"#,
+        ),
+        (
+            "Bearer robots_writer",
+            None,
+            r#"{"name":"ci","read":true,"write":true,"define":false}"#,
+        ),
+        ("Bearer robots_guess", Some(Permission::Read), ""),
+    ] {
+        let response = call(
+            &api(anonymous),
+            "GET",
+            "/v1/access",
+            &[("Authorization", token)],
+        );
+        let status = if expected.is_empty() { 401 } else { 200 };
+        assert_eq!(response.status(), status, "{token}");
+        let body = response.into_body().into_bytes().unwrap();
+        assert!(status == 401 || body == expected.as_bytes(), "{token}");
+    }
+}
+
+#[test]
 fn options_404_405_and_description_need_no_token() {
     for (method, path, status) in [
         ("GET", PUBLIC, 200),

@@ -40,12 +40,14 @@ macro_rules! files {
 
 const FILES: &[(&str, &str)] = &files! {
     "/" => "index.html" "/docs" => "docs.html";
-    "style.css" "controls.css" "docs.css" "favicon.svg"
-    "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js"
-    "columns.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js"
-    "elements.js" "exporting.js" "fields.js" "importing.js" "kinds.js" "list.js"
-    "overview.js" "pages.js" "panels.js" "robot.js" "row.js" "schema.js" "search.js" "selection.js"
-    "sorting.js" "start.js" "token.js" "view.js"
+    "style.css" "table.css" "controls.css" "record.css" "docs.css" "favicon.svg"
+    "access.js" "action.js" "adding.js" "address.js" "announcements.js" "api.js" "app.js" "bins.js"
+    "cells.js" "changes.js" "chart.js" "columns.js" "connection.js" "defining.js" "docs.js"
+    "drafts.js" "editing.js" "elements.js" "exporting.js" "field.js" "fields.js" "filters.js"
+    "grid.js" "history.js" "importing.js" "kinds.js" "list.js" "live.js" "news.js" "nothing.js"
+    "overview.js" "pages.js" "panels.js" "pasting.js" "record.js" "robot.js" "row.js" "schema.js"
+    "search.js" "selection.js" "sorting.js" "start.js" "suggestions.js" "times.js" "token.js"
+    "undo.js" "view.js" "views.js"
 };
 
 /// The path of the module that has the definition of the catalogue.

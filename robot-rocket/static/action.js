@@ -3,13 +3,13 @@
 import { whenBack } from "./connection.js";
 import { requestToken } from "./token.js";
 
-/** An action, as a function that does nothing while it runs for the same `key`. Each try reads its `input` anew, a list
-    of values, which is passed to the other functions: `perform` does it, and `failed` shows an error, unless the action
-    waits for a token, or is not wanted any more; `back` runs when the server answers again. */
+/** An action, as a function that does nothing while it runs for the same `key`. Its `input` is read once, a list of
+    values, which is passed to the other functions: what the user has confirmed is what each try sends. `perform` does it,
+    and `failed` shows an error, unless the action waits for a token, or is not wanted any more; `back` runs when the
+    server answers again, with the error as last value. */
 export function action({ input = (...values) => values, perform, failed, back, isWanted = () => true, key = () => "" }) {
   const busy = new Set();
-  const run = async (...values) => {
-    const given = input(...values);
+  const attempt = async (given) => {
     const own = key(...given);
     if (busy.has(own)) return undefined;
     busy.add(own);
@@ -17,14 +17,15 @@ export function action({ input = (...values) => values, perform, failed, back, i
       return await perform(...given);
     } catch (error) {
       return isWanted(...given) && (await handleError(error, {
-        again: () => run(...values),
+        again: () => attempt(given),
         failed: () => failed(error, ...given),
-        back: back && (() => back(...given)),
+        back: back && (() => back(...given, error)),
       }));
     } finally {
       busy.delete(own);
     }
   };
+  const run = (...values) => attempt(input(...values));
   run.isBusy = (...given) => busy.has(key(...given));
   return run;
 }

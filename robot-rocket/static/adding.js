@@ -3,35 +3,42 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { add, namesakes } from "./api.js";
+import { keepDraft, keptDraft } from "./drafts.js";
 import { byId, formEnd, onSubmit, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
-import { ONE, OWN, definition, draftOf, isSame, member, onDefined, stored } from "./robot.js";
+import { MEMBERS, ONE, draftOf, inNumber, isSame, onDefined, stored } from "./robot.js";
+import { did } from "./undo.js";
+
+/** The name of the draft. */
+const DRAFT = "new";
 
 let fields;
 
 /** Opens the form. */
 export const openForm = startPanel("adding", () => fields.first.box);
 
-/** Fills the form and starts listening. */
+/** Fills the form, with what was typed before a reload, and starts listening. */
 export function startAdding() {
+  fields = new Fields(draftOf(() => ""), "shown", keptDraft(DRAFT));
   onDefined(fill);
   onSubmit(byId("add"), submit);
+  byId("add").addEventListener("input", keep);
+  if (fields.isTyped) showPanel("adding", true);
 }
 
-/** Creates the fields. What was typed stays. */
+function keep() {
+  keepDraft(DRAFT, fields.isTyped ? fields.changes() : undefined);
+}
+
+/** Shows the fields of the definition. What was typed stays. */
 function fill() {
-  const { title } = definition.document;
-  for (const id of ["adding-open", "adding-heading"]) {
-    byId(id).textContent = title ? `Add to ${title}` : `Add a ${ONE}`;
-  }
-  const old = fields;
-  fields = new Fields(draftOf(() => ""), "shown");
-  const show = () => byId("add").replaceChildren(fields.general, ...fields.folded, formEnd("Add"));
-  if (old) fields.replace(old, show);
-  else show();
-  byId("add").classList.toggle("many", OWN.length > 0);
+  const article = /^[aeiou]/i.test(ONE) ? "an" : "a";
+  for (const id of ["adding-open", "adding-heading"]) byId(id).textContent = `Add ${article} ${ONE}`;
+  fields = fields.renewed("shown", ({ general, folded }) => {
+    byId("add").replaceChildren(general, ...folded, formEnd("Add"));
+  });
 }
 
 /** Whether something was typed and not added. */
@@ -44,7 +51,9 @@ const submit = action({
   perform: async (draft) => done(await add(draft), draft),
   failed(error) {
     const words = `Whether the ${ONE} was added will be looked up as soon as the server answers.`;
-    showError(error.isTransient ? { messages: [...error.messages, words] } : error);
+    if (!error.isUnknown && !error.isTransient) return showError(error);
+    const more = error.isUnknown ? words : `The ${ONE} was not added.`;
+    showError({ messages: [...error.messages, more] });
   },
   back: lookUp,
 });
@@ -62,21 +71,27 @@ function done(robot, draft) {
   if (isUnchanged) {
     fields.reset();
     fields.focus(fields.first);
+    keep();
   }
   const isNew = showAdded(robot);
   if (!isNew && !isUnchanged) return;
+  did(["Added ", robot], { id: robot.id, from: robot.revision });
   const values = ["type", "year"].flatMap((key) => robot[key] || []);
   announce(`Added ${[spokenName(robot.name), ...values].join(", ")}.`);
 }
 
 /** Finds out whether a robot was added. */
-async function lookUp(draft) {
+async function lookUp(draft, { isUnknown }) {
+  const missing = `The ${ONE} was not added. Add it again.`;
+  if (!isUnknown) return showError({ messages: [missing] });
   // If that fails, too, the outcome stays unknown.
   const found = await namesakes(draft.name).catch(() => null);
-  const robot = found?.find((one) => isSame(one, stored(draft)));
-  if (robot) return done(robot, draft);
-  const isMissing = found && (found.length === 0 || !member("name").isUnique);
-  const missing = `The ${ONE} was not added. Add it again.`;
-  const unclear = `Add the ${ONE} again: if its name is taken, it was added.`;
+  const equal = found?.filter((robot) => isSame(robot, stored(draft)));
+  const isUnique = MEMBERS.some((one) => one.isUnique && draft[one.key] !== "");
+  if (equal?.length > 0 && isUnique) return done(equal[0], draft);
+  const repeated = `Whether the ${ONE} was added is unknown: ${inNumber(equal?.length ?? 0)} with these values ` +
+    "can be found. Look at the list before you add it again.";
+  const unclear = isUnique ? `Add the ${ONE} again: if its name is taken, it was added.` : repeated;
+  const isMissing = found?.length === 0 || (equal?.length === 0 && !isUnique);
   showError({ messages: [isMissing ? missing : unclear] });
 }

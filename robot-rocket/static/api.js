@@ -1,6 +1,6 @@
 // Client of the service's API.
 
-import { bodyOf, define, definition, hasUnknown, read, robotOf, written } from "./robot.js";
+import { MEMBERS, bodyOf, define, definition, hasUnknown, read, robotOf, written } from "./robot.js";
 import { token } from "./token.js";
 import { filterOf } from "./view.js";
 
@@ -18,8 +18,8 @@ class ApiError extends Error {
     // The response of a proxy without its server, or of a server without its database.
     const isOfOperators = Number(headers.get("retry-after") ?? 1) >= RETRY_OF_OPERATORS;
     this.isTransient = [502, 503, 504].includes(status) && !isOfOperators;
-    // What was done: nothing, or `data`.
-    this.isKnown = Boolean(value?.data || (status >= 400 && status < 500) || (status === 503 && value?.errors));
+    // Whether a change was made. A 503 has stored nothing, or `data`.
+    this.isUnknown = !value?.data && (status < 400 || status >= 500) && status !== 503;
   }
 }
 
@@ -33,6 +33,7 @@ const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. R
 export class NoResponse extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
+  isUnknown = true;
 }
 
 /** Seconds in `Retry-After` from which on an operator has to act first: the disk is full, or the
@@ -59,9 +60,18 @@ export async function find(view, start, limit, signal) {
   const from = start.cursor === "" ? [] : [["cursor", start.cursor]];
   const parameters = [["sort", view.sort], ["limit", limit], ...filterOf(view), ...from];
   const { robots, headers } = await list(parameters, signal);
+  if (start === START) listed(headers.get("changes-cursor"));
   const [, next] = /<([^>]*)>; *rel="?next/.exec(headers.get("link") ?? "") ?? [];
   const cursor = next && new URL(next, location.href).searchParams.get("cursor");
   return { robots, end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
+}
+
+let listed = () => {};
+
+/** Calls a listener with the position of changes before each list that was read from its start; null if the service
+    keeps no changes. */
+export function onListed(listener) {
+  listed = listener;
 }
 
 /** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
@@ -75,10 +85,26 @@ export async function summary(view, signal) {
   return { count: Number(value.count), groups };
 }
 
+/** The numbers of robots of a view by the values of a member, the most frequent first up to a limit; without a limit, all
+    values, and dates by their years. */
+export async function countsBy(key, view, limit, signal) {
+  const limits = limit === undefined ? [] : [["limit", limit]];
+  const parameters = [["by", key], ...limits, ...filterOf(view)];
+  const { value } = await send("GET", `${ROBOTS}/summary?${new URLSearchParams(parameters)}`, { signal });
+  const groups = value.groups.map((group) => ({ value: String(group[key] ?? ""), count: Number(group.count) }));
+  return { count: Number(value.count), groups };
+}
+
 /** A list of the service: its robots and its headers. */
 async function list(parameters, signal) {
   const { value, headers } = await send("GET", `${ROBOTS}?${new URLSearchParams(parameters)}`, { signal });
   return { robots: await robotsOf(value, signal), headers };
+}
+
+/** The number of robots with a value of a member. */
+export async function valuesOf(key) {
+  const count = async (filter) => (await send("GET", `${ROBOTS}/summary?${new URLSearchParams(filter)}`)).value.count;
+  return (await count({})) - (await count({ [key]: "" }));
 }
 
 /** The robots with exactly this name. */
@@ -93,7 +119,9 @@ const IDS = 200;
 export async function current(robots) {
   const starts = Array.from({ length: Math.ceil(robots.length / IDS) }, (_, index) => index * IDS);
   const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
-  const parts = await Promise.all(starts.map((start) => list([["limit", LIMIT], ...idsFrom(start)])));
+  const fields = ["id", ...MEMBERS.map(({ key }) => key), "revision", "updated_at"].join(",");
+  const known = [["limit", LIMIT], ["fields", fields]];
+  const parts = await Promise.all(starts.map((start) => list([...known, ...idsFrom(start)])));
   return parts.flatMap((part) => part.robots);
 }
 
@@ -103,6 +131,48 @@ export async function get(id) {
 }
 
 const robotIn = async ({ value }) => (await robotsOf([value]))[0];
+
+/** The changes of a robot, the latest first, from `before` on. `next` is where the others begin, if there are any. */
+export async function historyOf(id, before) {
+  const parameters = new URLSearchParams({ limit: 20, ...(before && { before }) });
+  const { value } = await send("GET", `${ROBOTS}/${id}/history?${parameters}`);
+  return { changes: await changesIn(value.changes), next: value.more ? value.next : undefined };
+}
+
+/** The changes of all robots after a position, and the position of the next ones. */
+export async function changesAfter(position) {
+  const { value } = await send("GET", `v1/changes?${new URLSearchParams({ limit: LIMIT, after: position })}`);
+  return { changes: await changesIn(value.changes), next: value.next, isLast: value.more !== true };
+}
+
+/** Changes that were read: `robot` is the robot after each, null if there is none. */
+export async function changesIn(found) {
+  const robots = await robotsOf(found.flatMap(({ robot }) => robot ?? []));
+  return found.map((change) => ({ ...change, robot: change.robot && robots.shift() }));
+}
+
+/** The stream of changes after a position, as a response whose body goes on. */
+export function streamAfter(position, signal) {
+  return exportFrom(`v1/changes?${new URLSearchParams({ after: position })}`, {
+    signal,
+    headers: { Accept: "text/event-stream" },
+  });
+}
+
+/** Gives a robot the values of one of its versions. A deleted one comes back. */
+export async function revertTo(id, revision) {
+  return robotIn(await send("POST", `${ROBOTS}/${id}/revert`, { body: `{"revision":${revision}}` }));
+}
+
+/** Undoes the changes between two positions, those by this author if one is given. */
+export async function revertBetween({ after, until, by }) {
+  return (await send("POST", "v1/revert", { body: JSON.stringify({ after, until, by }) })).value;
+}
+
+/** What the present token, or a client without one, may do; undefined if the service does not say. */
+export async function access() {
+  return (await send("GET", "v1/access")).value;
+}
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
     read first. */
@@ -128,18 +198,17 @@ export async function redefine(document, dropsValues) {
 }
 
 export function add(draft) {
-  return store("POST", ROBOTS, draft);
+  const values = Object.entries(draft).filter(([, value]) => value !== "");
+  return store("POST", ROBOTS, bodyOf(Object.fromEntries(values)));
 }
 
-/** Replaces a robot unless it was changed meanwhile: then the status of the error is 412. */
-export function replace({ id, revision }, draft) {
-  return store("PUT", `${ROBOTS}/${id}`, draft, revision);
+/** Changes some values of a robot unless it was changed meanwhile: then the status of the error is 412. */
+export function patch({ id, revision }, values) {
+  return store("PATCH", `${ROBOTS}/${id}`, bodyOf(values), revision);
 }
 
 /** Stores a robot, and returns it. If it is rejected, the definition may have changed. */
-async function store(method, path, draft, revision) {
-  const values = Object.entries(draft).filter(([, value]) => value !== "");
-  const body = bodyOf(Object.fromEntries(values));
+async function store(method, path, body, revision) {
   try {
     return await robotIn(await send(method, path, { body, revision }));
   } catch (error) {
@@ -148,17 +217,21 @@ async function store(method, path, draft, revision) {
   }
 }
 
-/** Changes some values of all robots, or of none. Returns their number. */
+/** Changes some values of all robots that were not changed since they were read by `current`. Returns their ids, and the
+    positions of the changes. */
 export function changeAll(robots, values) {
   return forAll("PATCH", robots, `,"changes":${bodyOf(values)}`);
 }
 
-/** Deletes all robots, or none. Returns their number. */
+/** Deletes all robots that were not changed since they were read by `current`. */
 export const removeAll = (robots) => forAll("DELETE", robots);
 
 async function forAll(method, robots, changes = "") {
   const body = `{"ids":${JSON.stringify(robots.map(({ id }) => id))}${changes}}`;
-  return Number((await send(method, ROBOTS, { body })).value.count);
+  const times = robots.map(({ updatedAt }) => updatedAt).toSorted();
+  // The time of a change that an earlier version of the service has made is not known.
+  const query = times.includes(undefined) ? "" : `?${new URLSearchParams({ updated_at_to: times.at(-1) })}`;
+  return (await send(method, `${ROBOTS}${query}`, { body })).value;
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */
@@ -171,9 +244,10 @@ export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
 }
 
-/** The response with a file, whose bytes are received later. */
-export async function exportFrom(address) {
-  const response = await orNoResponse(fetch(address, { headers: commonHeaders(), cache: "no-store" }));
+/** The response with a file, or a stream, whose bytes are received later. */
+export async function exportFrom(address, { headers, signal } = {}) {
+  const all = { ...commonHeaders(), ...headers };
+  const response = await orNoResponse(fetch(address, { method: "GET", headers: all, signal, cache: "no-store" }));
   if (!response.ok) throw new ApiError(response, parsed(await orNoResponse(response.text())));
   return response;
 }

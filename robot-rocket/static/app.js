@@ -1,33 +1,51 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
+import { may, refreshAccess } from "./access.js";
 import { isUnfinished, openForm, startAdding } from "./adding.js";
-import { changeView, currentView, refreshAddress, startAddress } from "./address.js";
-import { undoLast } from "./announcements.js";
+import { currentView, refreshAddress, startAddress } from "./address.js";
 import { refreshDefinition } from "./api.js";
 import { startChart } from "./chart.js";
-import { startColumns } from "./columns.js";
+import { showChosen } from "./columns.js";
 import { startConnection } from "./connection.js";
 import { startDefining } from "./defining.js";
-import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
 import { byId, inStorage } from "./elements.js";
-import { showExport, startExporting } from "./exporting.js";
+import { startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
+import { fillFilters, startFilters } from "./filters.js";
+import { hasEdits } from "./grid.js";
+import { startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
+import { editRobot, isRecordChanged, startRecord } from "./record.js";
 import { fillSearch, startSearch } from "./search.js";
+import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
+import { forgetChanges, startUndo, undoLast } from "./undo.js";
+import { isSameFilter, isSameList } from "./view.js";
+import { startViews } from "./views.js";
+
+/** Whether the first view was shown. */
+let isStarted = false;
 
 const SHORTCUTS_KEY = "robots-shortcuts";
 
 /** Elements in which keys have a meaning of their own. */
 const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select";
 
-function showView(view, isFromOutside, isRedefined) {
-  if (isFromOutside) fillSearch(view);
+function showView(view, before, isFromOutside, isRedefined) {
+  if (isRedefined || (isFromOutside && !isSameFilter(view, before))) {
+    fillSearch(view);
+    fillFilters(view);
+  }
+  if (isStarted && !isRedefined && isSameList(view, before)) {
+    list.arrange(view);
+    showChosen();
+    if (view.by !== before.by) requestOverview(view, list.showTotal);
+    return undefined;
+  }
   stopOverview();
-  showExport(view);
   list.open(view, isRedefined);
 }
 
@@ -52,46 +70,62 @@ function startShortcuts() {
       byId("query").focus();
       byId("query").select();
     }
-    if (key === "a") openForm();
+    if (key === "a" && may("write")) openForm();
     if (["/", "a"].includes(key) || (isUndo && undoLast())) event.preventDefault();
   });
 }
 
 function startHelp() {
+  const tools = byId("tools-open");
+  tools.addEventListener("click", () => (tools.ariaExpanded = String(tools.ariaExpanded !== "true")));
+  addEventListener("click", ({ target }) => {
+    if (!target.closest("#tools-open, #export")) tools.ariaExpanded = "false";
+  });
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   byId("help-close").addEventListener("click", () => byId("help").close());
 }
 
-/** Reads the definition if only clients with a token may know it. */
+/** Reads what the token permits, and the definition if only clients with a token may know it. */
 async function learn() {
+  // The first rows do not wait for this.
+  refreshAccess();
   // Without a response, the list shows the error.
   if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
+}
+
+/** Shows what another token permits to see. */
+function changeToken() {
+  if (!token()) forgetChanges();
+  list.reopen();
 }
 
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  const isTyped = list.hasChanges() || isDetailChanged() || isUnfinished();
+  const isTyped = hasEdits() || isRecordChanged() || isUnfinished();
   if (isTyped || isImporting()) event.preventDefault();
 });
 
-startToken(learn, list.reopen);
+startToken(learn, changeToken);
 startConnection();
+startUndo();
 startAdding();
 startImporting();
 startExporting();
 startHelp();
 startShortcuts();
 startSearch();
+startFilters();
 startStart();
 startChart();
-startColumns(list.changeColumns);
+startSorting();
+startViews();
 startDefining();
-list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editOnOwnPage });
+list.startList({ changed, edit: editRobot });
+startLive(list.reopen);
 await learn();
 startAddress(showView);
-startDetail();
-let isStarted = false;
+startRecord();
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;
   for (const noun of document.querySelectorAll(".noun-many")) noun.textContent = MANY;

@@ -1,159 +1,127 @@
-// Bar chart of the number of robots by years and type. A click on a bar filters by its years.
+// The chart, a strip above the list: the numbers of robots by a field. A click on a bar filters by its values.
 
+import { changeView, currentView } from "./address.js";
+import { binsOf, dateBins, total, valueBars } from "./bins.js";
 import { button, byId, drawn, element, show } from "./elements.js";
-import { MANY, TYPES, colorOf } from "./robot.js";
-import { filterYears } from "./search.js";
+import { filterBy } from "./filters.js";
+import { MANY, MEMBERS, ONE, OWN, TYPES, colorOf, member, onDefined } from "./robot.js";
+import { NO_CHART } from "./view.js";
 
-/** The maximum number of bins and gaps. */
-const MAX_BINS = 16;
-
-/** The maximum number of consecutive bins without robots. */
-const MAX_EMPTY = 3;
-
-/** What is shown instead of more of them. */
-const GAP = { label: "⋯", counts: new Map() };
-
-/** The years that the service can store. */
-const [MIN_YEAR, MAX_YEAR] = [-(2n ** 63n), 2n ** 63n - 1n];
-
-/** The sizes of the chart and of a character. */
-const [WIDTH, HEIGHT, BASE, TOP, CHARACTER] = [360, 190, 160, 22, 7];
-
-/** Years with more characters are shown as powers of ten. */
-const MAX_DIGITS = 6;
-
-const SCIENTIFIC = new Intl.NumberFormat("en", { notation: "scientific", maximumSignificantDigits: 3 });
+/** The height of the chart, where the bars begin and end, the width of a character, and of the widest bar. */
+const [HEIGHT, BASE, TOP, CHARACTER, WIDEST] = [132, 110, 18, 7, 64];
 
 /** Numbers above bars, which have little room. The table has the exact ones. */
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
-/** The summaries that were received last. */
-let summaries;
+/** The field and the bars that were received last: of the whole catalogue, and of the filter. */
+let drawing;
 
-/** Whether the last summary had a year. */
-let hasYears = false;
+/** The fields that can be counted. */
+const countable = () => MEMBERS.filter(({ key, input }) => key !== "name" && input !== "long");
 
-/** Starts the chart, folded on narrow screens, where it is above the list. */
+/** The key of the field of the chart; undefined if the chart is folded. */
+export function chartField({ by }) {
+  if (by === NO_CHART) return undefined;
+  const usual = OWN.length === 0 ? member("year")?.key : undefined;
+  return by || usual;
+}
+
+/** Starts the chart. */
 export function startChart() {
-  byId("chart").open = matchMedia("(min-width: 62rem)").matches;
+  byId("chart-open").addEventListener("click", () => {
+    const isOpen = chartField(currentView()) !== undefined;
+    const [first] = [member("year"), member("type"), ...countable()].filter(Boolean);
+    changeView({ by: isOpen ? NO_CHART : first?.key ?? "" });
+  });
+  byId("chart-by").addEventListener("change", () => changeView({ by: byId("chart-by").value }));
   byId("scope").addEventListener("change", draw);
+  onDefined(() => {
+    const options = countable().map(({ key, title }) => element("option", { value: key }, title.toLowerCase()));
+    byId("chart-by").replaceChildren(...options);
+    show(byId("chart-open"), options.length > 0);
+  });
+  new ResizeObserver(() => byId("figure").firstChild && draw()).observe(byId("picture"));
 }
 
-/** Shows an empty chart before the first numbers arrive: the list beside it would move under the pointer
-    later. */
-export function reserveChart() {
-  if (hasYears) return;
+/** Shows the strip of a view, empty until its numbers arrive, so that the list does not move later. */
+export function reserveChart(view) {
+  const key = chartField(view);
+  show(byId("picture"), key !== undefined);
+  byId("chart-open").ariaExpanded = String(key !== undefined);
+  byId("chart-by").value = key;
+  if (key === drawing?.key) return;
+  drawing = undefined;
   for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
-  for (const id of ["scope", "no-bars"]) show(byId(id), false);
-  for (const id of ["bars", "picture"]) show(byId(id));
+  showHint("");
 }
 
-/** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
-    are the same if there is none. */
-export function drawChart(whole, filtered) {
-  summaries = { whole, filtered };
-  hasYears = whole.groups.some(({ decade }) => decade !== undefined);
-  show(byId("picture"), hasYears);
+/** Draws the bars of a field: of the whole catalogue, and of the robots of the filter, which are the same if there is
+    none. */
+export function drawChart(key, whole, filtered) {
+  drawing = { key, whole, filtered };
   show(byId("scope"), filtered !== whole);
   draw();
 }
 
-/** Hides the chart, because an outdated one would be wrong. */
-export function hideChart() {
-  show(byId("picture"), false);
+/** Shows that there are no numbers: outdated ones would be wrong. */
+export function emptyChart() {
+  drawing = undefined;
+  for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
+  showHint("The numbers could not be read.");
+}
+
+function showHint(text) {
+  byId("no-bars").textContent = text;
+  show(byId("no-bars"), text !== "");
+}
+
+/** The bars of a response of the service about a field. */
+export function barsOf(key, { groups, count, bars }) {
+  if (bars) return bars;
+  if (key === "year") return binsOf(groups);
+  return member(key).input === "date" ? dateBins(key, groups) : valueBars(key, groups, count);
 }
 
 function draw() {
-  const { count, groups } = byId("of-all").checked ? summaries.whole : summaries.filtered;
-  show(byId("no-bars"), count === 0);
-  show(byId("bars"), count > 0);
-  if (count === 0) return;
-  const bins = binsOf(groups);
-  byId("figure").replaceChildren(picture(bins), key());
-  byId("numbers").replaceChildren(...table(bins));
+  if (!drawing) return;
+  const { key, whole, filtered } = drawing;
+  const isAll = byId("of-all").checked && !byId("scope").hidden;
+  const bars = isAll ? whole : filtered;
+  showHint(bars.length === 0 ? `No ${ONE} matches the filter.` : "");
+  show(byId("numbers-open"), bars.length > 0);
+  const choices = key === "year" ? TYPES : member(key).choices;
+  byId("figure").replaceChildren(...(bars.length > 0 ? [picture(bars, key, choices)] : []));
+  byId("key").replaceChildren(...(key === "year" ? legend() : []));
+  byId("numbers").replaceChildren(...(bars.length > 0 ? table(bars, key) : []));
 }
 
-/** The bins in order, each with its years, the label of its axis, and counts by type. Their step is the smallest one
-    with which they are few enough, so that years from -10^18 to 10^18 have room. */
-export function binsOf(groups) {
-  const known = groups.filter(({ decade }) => decade !== undefined);
-  const none = groups.filter(({ decade }) => decade === undefined);
-  let bins;
-  for (let at = 0; !bins; at++) bins = binned(known, stepAt(at));
-  if (none.length > 0) bins.push(GAP, { years: "no year", label: "no year", counts: countsOf(none) });
-  return bins;
-}
-
-/** The steps are 10 years, as the service counts, 20, 50, 100, 200, … */
-function stepAt(at) {
-  return [10n, 20n, 50n][at % 3] * 10n ** BigInt(Math.floor(at / 3));
-}
-
-/** The bins of a step from the first one with robots to the last one; undefined if they are too many. */
-function binned(groups, step) {
-  const filled = new Map();
-  for (const group of groups) {
-    const start = group.decade - (((group.decade % step) + step) % step);
-    if (!filled.has(start)) filled.set(start, []);
-    filled.get(start).push(group);
-    if (filled.size > MAX_BINS) return undefined;
-  }
-  const starts = [...filled.keys()].sort((one, other) => (one < other ? -1 : 1));
-  const bins = starts.flatMap((start, index) => {
-    const before = index === 0 ? start : starts[index - 1] + step;
-    const bin = binAt(start, step, filled.get(start));
-    const empty = Number((start - before) / step);
-    if (empty > MAX_EMPTY) return [GAP, bin];
-    const binAfter = (_, at) => binAt(before + step * BigInt(at), step, []);
-    return [...Array.from({ length: empty }, binAfter), bin];
-  });
-  return bins.length > MAX_BINS ? undefined : bins;
-}
-
-function binAt(start, step, groups) {
-  const end = start + step - 1n;
-  const from = start < MIN_YEAR ? MIN_YEAR : start;
-  const to = end > MAX_YEAR ? MAX_YEAR : end;
-  const text = String(start);
-  const label = text.length > MAX_DIGITS ? SCIENTIFIC.format(start) : text;
-  const years = `${from}${start < 0n ? " to " : "–"}${to}`;
-  return { years, label, counts: countsOf(groups), choose: () => filterYears(from, to) };
-}
-
-function countsOf(groups) {
-  const counts = new Map();
-  for (const { type, count } of groups) counts.set(type, (counts.get(type) ?? 0) + count);
-  return counts;
-}
-
-function sum(counts) {
-  return [...counts.values()].reduce((total, count) => total + count, 0);
-}
-
-function picture(bins) {
-  const most = Math.max(...bins.map(({ counts }) => sum(counts)));
-  const step = WIDTH / bins.length;
-  const label = `Bar chart of the number of ${MANY} by year. A table with the numbers follows.`;
-  const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
-  const totals = bins.map(({ counts }) => COMPACT.format(sum(counts)));
-  const hasRoom = totals.every((total) => total.length * CHARACTER <= step);
+function picture(bars, key, choices) {
+  const width = Math.max(byId("figure").clientWidth, 240);
+  const most = Math.max(...bars.map(({ counts }) => total(counts)));
+  const step = width / Math.max(bars.length, 8);
+  const label = `Bar chart of the number of ${MANY} by ${member(key).title.toLowerCase()}. A table with the numbers follows.`;
+  const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label });
+  const totals = bars.map(({ counts }) => COMPACT.format(total(counts)));
+  const hasRoom = totals.every((each) => each.length * CHARACTER <= step);
   svg.append(patterns());
-  bins.forEach((bin, index) => svg.append(barOf(bin, index * step, step, most, hasRoom)));
-  svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${WIDTH}` }), ...labels(bins, step));
+  bars.forEach((bar, index) => svg.append(barOf(bar, index * step, { step, most, hasRoom, key, choices })));
+  svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${width}` }), ...labels(bars, step));
   return svg;
 }
 
-/** The labels that have room: a year is where its bin starts, and a gap is marked above the axis. */
-function labels(bins, step) {
-  let end = -WIDTH;
-  return bins.flatMap((bin, index) => {
-    const { label, choose } = bin;
-    const middle = (index + (choose ? 0 : 0.5)) * step;
-    const half = (label.length * CHARACTER) / 2;
-    if (bin === GAP) return drawn("text", { x: middle, y: BASE - 5, class: "decade" }, label);
+/** The labels that have room: a number is where its bin starts, a word below its bar, and a gap is marked above the axis. */
+function labels(bars, step) {
+  let end = -Infinity;
+  const most = Math.max(2, Math.floor(step / CHARACTER) - 1);
+  return bars.flatMap((bar, index) => {
+    const isCentred = bar.isWord || !bar.title || bar.label === bar.title;
+    const text = bar.isWord && bar.label.length > most ? `${bar.label.slice(0, most - 1)}…` : bar.label;
+    const half = (text.length * CHARACTER) / 2;
+    const middle = Math.max((index + (isCentred ? 0.5 : 0)) * step, half);
+    if (!bar.title) return drawn("text", { x: middle, y: BASE - 5, class: "decade" }, text);
     if (middle - half < end) return [];
-    end = middle + half + 2 * CHARACTER;
-    return drawn("text", { x: middle, y: BASE + 17, class: "decade" }, label);
+    end = middle + half + CHARACTER;
+    return drawn("text", { x: middle, y: BASE + 16, class: "decade" }, text);
   });
 }
 
@@ -170,55 +138,60 @@ function patterns() {
   const patterns = TYPES.map((type, index) => {
     const color = colorOf(TYPES, type);
     const shapes = marks[index % marks.length].map((shape) => shape.cloneNode());
-    return pattern(`of-${color}`, 6, ground(color), ...shapes);
+    return color ? pattern(`of-${color}`, 6, ground(color), ...shapes) : "";
   });
   return drawn("defs", {}, ...patterns);
 }
 
-function barOf({ years, counts, choose }, x, step, most, hasRoom) {
-  const total = sum(counts);
-  if (total === 0) return "";
-  const bar = drawn("g", { class: "bin" }, drawn("title", {}, `${years}: ${total.toLocaleString("en")}`));
-  if (choose) bar.addEventListener("click", choose);
+function barOf({ title, counts, conditions }, x, { step, most, hasRoom, key, choices }) {
+  const sum = total(counts);
+  if (sum === 0) return "";
+  const bar = drawn("g", { class: conditions ? "bin" : "" }, drawn("title", {}, `${title}: ${sum.toLocaleString("en")}`));
+  if (conditions) bar.addEventListener("click", () => filterBy(key, conditions));
   bar.append(drawn("rect", { class: "target", x, y: 0, width: step, height: BASE }));
-  const width = Math.min(step * 0.8, 44);
+  const width = Math.min(step * 0.8, WIDEST);
   let y = BASE;
-  for (const type of typesIn([counts])) {
-    const height = ((BASE - TOP) * (counts.get(type) ?? 0)) / most;
+  for (const series of seriesOf([{ counts }], choices)) {
+    const height = ((BASE - TOP) * (counts.get(series) ?? 0)) / most;
     if (height === 0) continue;
     y -= height;
     const place = { x: x + (step - width) / 2, y, width, height };
-    bar.append(drawn("rect", { class: `bar ${colorOf(TYPES, type)}`, ...place }));
+    const color = choices.length > 0 ? colorOf(choices, series) : series === "" && !conditions ? "" : "choice-1";
+    bar.append(drawn("rect", { class: `bar ${color}${key === "year" ? " marked" : ""}`, ...place }));
   }
-  const text = { x: x + step / 2, y: y - 5, class: "total" };
-  if (hasRoom) bar.append(drawn("text", text, COMPACT.format(total)));
+  const place = { x: x + step / 2, y: y - 5, class: "total" };
+  if (hasRoom) bar.append(drawn("text", place, COMPACT.format(sum)));
   return bar;
 }
 
-function typesIn(all) {
-  return [...new Set([...TYPES, ...all.flatMap((counts) => [...counts.keys()])])];
+function seriesOf(bars, choices) {
+  return [...new Set([...choices, ...bars.flatMap(({ counts }) => [...counts.keys()])])];
 }
 
-function key() {
-  const entry = (type) => {
-    const square = drawn("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
-    square.append(drawn("rect", { class: `bar ${colorOf(TYPES, type)}`, width: 14, height: 14, rx: 3 }));
-    return element("li", {}, square, type);
-  };
-  return element("ul", { class: "key" }, ...TYPES.map(entry));
+/** The types that have a color, and the others. */
+function legend() {
+  const colored = TYPES.filter((type) => colorOf(TYPES, type));
+  return [...colored, ...(colored.length < TYPES.length ? ["others"] : [])].map(keyOf);
 }
 
-function table(bins) {
-  const filled = bins.filter(({ counts }) => counts.size > 0);
-  const types = typesIn(filled.map(({ counts }) => counts));
+function keyOf(type) {
+  const square = drawn("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
+  square.append(drawn("rect", { class: `bar marked ${colorOf(TYPES, type)}`, width: 14, height: 14, rx: 3 }));
+  return element("li", {}, square, type);
+}
+
+function table(bars, key) {
+  const filled = bars.filter(({ counts }) => counts.size > 0);
+  const series = key === "year" ? seriesOf(filled, TYPES) : [];
   const heading = (text, scope) => element("th", { scope }, text);
-  const head = ["Years", ...types, "all"].map((text) => heading(text, "col"));
-  const rows = filled.map(({ years, counts, choose }) => {
-    const numbers = [...types.map((type) => counts.get(type) ?? 0), sum(counts)];
+  const field = member(key).title;
+  const head = [field, ...series, "all"].map((text) => heading(text, "col"));
+  const rows = filled.map(({ title, counts, conditions }) => {
+    const numbers = [...series.map((each) => counts.get(each) ?? 0), total(counts)];
     const cells = numbers.map((number) => element("td", {}, number.toLocaleString("en")));
-    const name = choose ? button(years, choose, { class: "quiet" }) : years;
+    const name = conditions ? button(title, () => filterBy(key, conditions), { class: "quiet" }) : title;
     return element("tr", {}, heading(name, "row"), ...cells);
   });
-  const caption = element("caption", { class: "unseen" }, "Robots by years and type");
+  const caption = element("caption", { class: "unseen" }, `${MANY} by ${field}`);
   return [caption, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)];
 }

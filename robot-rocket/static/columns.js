@@ -1,41 +1,179 @@
-// The columns of the table, which the user can choose in a menu.
+// The columns of the table: which are shown, in which order, and how wide. What the user has chosen is a part of the
+// view; otherwise, fields without a value in the first page have no column, and contents decide about the widths.
 
-import { byId, element, inStorage, show } from "./elements.js";
+import { changeView, currentView } from "./address.js";
+import { announce } from "./announcements.js";
+import { button, byId, element, inStorage } from "./elements.js";
 import { startMenu } from "./panels.js";
-import { MEMBERS, OWN, onDefined } from "./robot.js";
+import { MEMBERS, OWN, member, onDefined } from "./robot.js";
 
-/** The maximum number of own members with a column, unless the user chooses others. */
-const MAX_OWN = 3;
+/** The limits of widths in pixels, those of names, and the step of a key. */
+const [MIN, MAX, MIN_NAME, MAX_NAME, STEP] = [56, 288, 176, 320, 16];
 
-/** Catalogues at other paths have other columns. */
-const KEY = `robots-columns ${new URL(".", location.href).pathname}`;
+/** The widths of the columns of boxes and of actions. */
+const [BOXES, ACTIONS] = [44, 116];
 
-/** The keys of the columns that the user has chosen; undefined for the usual ones. */
-let chosen = inStorage(() => JSON.parse(localStorage.getItem(KEY)) ?? undefined);
+const DENSITY = "robots-density";
 
-/** The members with a column, in their order. The name always has one. */
+/** The keys of members that had a value in a first page, and the widths that their contents need. */
+let filled = new Set();
+let needed = {};
+
+let changed;
+
+/** What a column can show. The name is the first one. */
+const all = () => [member("name"), ...MEMBERS.filter(({ key }) => key !== "name"), { key: "id", title: "Id", input: "digits" }];
+
+function isUsual({ key, input }) {
+  if (key === "id") return OWN.length === 0;
+  return key === "name" || (input !== "long" && (filled.size === 0 || filled.has(key)));
+}
+
+/** The chosen columns: keys and widths; undefined if none were chosen. */
+function chosen() {
+  const { columns } = currentView();
+  if (columns === "") return undefined;
+  const pairs = columns.split(",").map((column) => column.split(":"));
+  return [...pairs.filter(([key]) => key === "name"), ...pairs.filter(([key]) => key !== "name")];
+}
+
+/** The members with a column, and the id, in their order. */
 export function shownColumns() {
-  const usual = OWN.filter(({ input }) => input !== "long").slice(0, MAX_OWN);
-  const isShown = (one) => (chosen ? chosen.includes(one.key) : !one.isOwn || usual.includes(one));
-  return MEMBERS.filter((one) => one.key === "name" || isShown(one));
+  const keys = chosen()?.map(([key]) => key);
+  if (!keys) return all().filter(isUsual);
+  return [...new Set(["name", ...keys])].map((key) => all().find((one) => one.key === key));
 }
 
-/** Starts the menu. `changed` is called when the user has chosen. */
-export function startColumns(changed) {
-  startMenu("columns");
+/** The classes of the cells of a column. */
+export const kindOfCell = ({ key, isOwn, input }) => `${isOwn ? "of-own" : `of-${key}`} is-${input}`;
+
+/** Starts the menu. `onChanged` is called when other columns are to be shown. */
+export function startColumns(onChanged) {
+  changed = onChanged;
+  startMenu(byId("columns"));
+  byId("columns").addEventListener("toggle", fill);
+  setDensity(inStorage(() => localStorage.getItem(DENSITY)) ?? "compact");
   onDefined(() => {
-    show(byId("columns"), OWN.length > 0);
-    byId("columns-list").replaceChildren(...MEMBERS.filter(({ key }) => key !== "name").map(choice));
-  });
-  byId("columns-list").addEventListener("change", () => {
-    chosen = [...byId("columns-list").querySelectorAll(":checked")].map((box) => box.value);
-    inStorage(() => localStorage.setItem(KEY, JSON.stringify(chosen)));
-    changed();
+    [filled, needed] = [new Set(), {}];
+    fill();
   });
 }
 
-function choice({ key, title }) {
-  const checked = shownColumns().some((one) => one.key === key);
-  const box = element("input", { type: "checkbox", value: key, checked });
-  return element("li", {}, element("label", { class: "choice" }, box, title));
+/** Takes note of the robots of a first page. Returns whether they have values that no column shows yet. */
+export function noteValues(robots) {
+  const before = filled.size;
+  for (const { key } of MEMBERS) if (robots.some((robot) => robot[key] !== "")) filled.add(key);
+  return filled.size > before;
+}
+
+/** Gives each column its width: the chosen one, or what its contents need, which never becomes less, so that the table
+    does not jump. */
+export function layOut() {
+  const table = byId("table");
+  const headings = [...byId("headings").querySelectorAll("th[data-key]")];
+  if (headings.length === 0 || headings[0].offsetWidth === 0) return;
+  table.querySelector("colgroup")?.remove();
+  table.classList.add("measured");
+  for (const { dataset, offsetWidth } of headings) {
+    const [min, max] = dataset.key === "name" ? [MIN_NAME, MAX_NAME] : [MIN, MAX];
+    needed[dataset.key] = Math.min(max, Math.max(min, needed[dataset.key] ?? 0, offsetWidth + 1));
+  }
+  table.classList.remove("measured");
+  const fixed = Object.fromEntries(chosen() ?? []);
+  const widths = headings.map(({ dataset }) => Number(fixed[dataset.key] ?? needed[dataset.key]));
+  table.prepend(element("colgroup", {}, ...[BOXES, ...widths, ""].map(column)));
+  table.style.setProperty("--width", `${BOXES + ACTIONS + widths.reduce((sum, width) => sum + width, 0)}px`);
+  byId("columns-count").textContent = `${headings.length} of ${all().length}`;
+}
+
+function column(width) {
+  const made = element("col");
+  if (width) made.style.setProperty("width", `${width}px`);
+  return made;
+}
+
+/** Chooses columns: their keys, and the widths of some. */
+function choose(keys, widths = Object.fromEntries(chosen() ?? [])) {
+  const columns = keys.map((key) => (widths[key] ? `${key}:${widths[key]}` : key)).join(",");
+  changeView({ columns });
+}
+
+const keysNow = () => shownColumns().map(({ key }) => key);
+
+/** Moves a column to the place of another one. */
+export function moveColumn(key, other) {
+  const keys = keysNow();
+  if (key === "name" || other === undefined || other === "name" || key === other) return;
+  const [from, to] = [keys.indexOf(key), keys.indexOf(other)];
+  keys.splice(to, 0, ...keys.splice(from, 1));
+  choose(keys);
+  announce(`${titleOf(key)}: column ${to + 1} of ${keys.length}`);
+}
+
+/** The column before (-1) or after (1) one. */
+export const columnBeside = (key, step) => keysNow()[keysNow().indexOf(key) + step];
+
+/** Makes a column wider or narrower, by steps or pixels. */
+export function resizeColumn(key, { steps = 0, pixels = 0, isDone = true }) {
+  const table = byId("table");
+  const at = keysNow().indexOf(key) + 1;
+  const col = table.querySelectorAll("col")[at];
+  if (!col) return;
+  const before = Number.parseFloat(col.style.width);
+  const width = Math.max(MIN, Math.round(before + steps * STEP + pixels));
+  col.style.setProperty("width", `${width}px`);
+  const sum = Number.parseFloat(table.style.getPropertyValue("--width")) + width - before;
+  table.style.setProperty("--width", `${sum}px`);
+  if (isDone) choose(keysNow(), { ...Object.fromEntries(chosen() ?? []), [key]: width });
+}
+
+const titleOf = (key) => all().find((one) => one.key === key).title;
+
+/** Fills the menu, while it is open. */
+function fill() {
+  const menu = byId("columns-menu");
+  const focused = document.activeElement?.dataset.of;
+  if (!byId("columns").open) return menu.replaceChildren();
+  const shown = shownColumns();
+  const others = all().filter((one) => !shown.includes(one) && !shown.some(({ key }) => key === one.key));
+  const items = [...shown, ...others].map((one) => item(one, shown));
+  const density = ["compact", "comfortable"].map((value) => {
+    const box = element("input", { type: "radio", name: "density", checked: document.documentElement.dataset.density === value });
+    box.addEventListener("change", () => setDensity(value, true));
+    return element("label", { class: "choice" }, box, value);
+  });
+  const usual = button("Usual columns", () => changeView({ columns: "" }), { "data-of": "usual", disabled: !chosen() });
+  menu.replaceChildren(
+    element("ul", { id: "columns-list" }, ...items),
+    element("fieldset", { class: "buttons" }, element("legend", { class: "unseen" }, "Rows"), ...density),
+    usual,
+  );
+  if (focused) menu.querySelector(`[data-of="${focused}"]`)?.focus();
+}
+
+function item({ key, title }, shown) {
+  const isShown = shown.some((one) => one.key === key);
+  const isName = key === "name";
+  const box = element("input", { type: "checkbox", value: key, checked: isShown, disabled: isName, "data-of": key });
+  box.addEventListener("change", () => choose(box.checked ? [...keysNow(), key] : keysNow().filter((one) => one !== key)));
+  const move = (sign, words, step) => {
+    const other = isShown && !isName ? columnBeside(key, step) : undefined;
+    const attributes = { class: "quiet", "aria-label": `Move ${title} ${words}`, "data-of": `${key}${step}` };
+    const isDisabled = other === undefined || other === "name";
+    return button(sign, () => moveColumn(key, other), { ...attributes, disabled: isDisabled });
+  };
+  return element("li", {}, element("label", { class: "choice" }, box, title), move("↑", "to the left", -1), move("↓", "to the right", 1));
+}
+
+/** Shows the chosen columns, because the view has others. */
+export function showChosen() {
+  changed();
+  fill();
+}
+
+function setDensity(value, isChosen) {
+  document.documentElement.dataset.density = value;
+  if (!isChosen) return;
+  inStorage(() => localStorage.setItem(DENSITY, value));
+  changed();
 }

@@ -1,8 +1,10 @@
-// The menu that exports the robots of the current filter to a file.
+// The menu that exports what the list shows to a file: the robots, in their order, with the shown columns.
 
 import { action } from "./action.js";
+import { currentView } from "./address.js";
 import { announce } from "./announcements.js";
 import { NoResponse, ROBOTS, exportFrom, orNoResponse } from "./api.js";
+import { shownColumns } from "./columns.js";
 import { byId, element } from "./elements.js";
 import { closeMenu, startMenu } from "./panels.js";
 import { token } from "./token.js";
@@ -33,24 +35,32 @@ const links = FORMATS.map(([title, name]) => {
   return element("a", { download: name, onclick: (event) => start(event, name) }, title);
 });
 
+/** Exports all fields, with ids and revisions, so that the file can be changed and imported again. */
+const all = element("input", { id: "export-all", type: "checkbox" });
+
 /** Fills the menu. */
 export function startExporting() {
-  byId("exports").append(...links.map((link) => element("li", {}, link)));
-  startMenu("export");
+  const choice = element("label", { class: "choice" }, all, "All fields, with ids");
+  byId("exports").append(...links.map((link) => element("li", {}, link)), element("li", {}, choice));
+  startMenu(byId("export"));
+  byId("export").addEventListener("toggle", offer);
+  all.addEventListener("change", offer);
 }
 
-/** Offers the robots of a view. */
-export function showExport(view) {
+/** Offers what is shown now. */
+function offer() {
+  const { sort, ...view } = currentView();
+  const fields = all.checked ? "*" : shownColumns().map(({ key }) => key).join(",");
   links.forEach((link, index) => {
-    const parameters = new URLSearchParams([...FORMATS[index][2], ...filterOf(view)]);
-    link.href = `${ROBOTS}/export?${parameters}`;
+    const parameters = [...FORMATS[index][2], ...filterOf(view), ["sort", sort], ["fields", fields]];
+    link.href = `${ROBOTS}/export?${new URLSearchParams(parameters)}`;
   });
 }
 
 /** Without a token, the browser follows the link. */
 function start(event, name) {
   const address = event.currentTarget.getAttribute("href");
-  closeMenu("export");
+  closeMenu(byId("export"));
   if (!token()) return;
   event.preventDefault();
   receive(address, name);

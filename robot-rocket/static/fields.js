@@ -2,7 +2,7 @@
 
 import { element, hasFocus, show } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
-import { MEMBERS, draftOf } from "./robot.js";
+import { MEMBERS, draftOf, inLabels } from "./robot.js";
 
 /** The maximum number of optional own fields that are not folded. */
 const MAX_OPTIONAL = 6;
@@ -20,10 +20,10 @@ export class Fields {
 
   #initial;
 
-  /** `labels` is "shown", or "unseen" if a table has headings. */
-  constructor(robot, labels) {
+  /** `labels` is "shown", or "unseen" if a table has headings; `typed` what was typed before, by member. */
+  constructor(robot, labels, typed = {}) {
     this.#initial = robot;
-    this.all = MEMBERS.map((member) => new Field(member, robot[member.key] ?? "", labels));
+    this.all = MEMBERS.map((member) => new Field(member, robot[member.key] ?? "", labels, typed[member.key]));
   }
 
   /** The first field, which has the focus when editing starts. */
@@ -52,15 +52,16 @@ export class Fields {
     for (const field of this.all) if (field.isTyped) field.box.value = "";
   }
 
-  /** Replaces other fields: takes what was typed into them, and the focus. */
-  replace(others, change) {
-    const focused = others.all.find(({ box }) => box === document.activeElement);
-    change();
-    for (const field of this.all) {
-      const other = others.#of(field.key);
-      if (other) field.box.value = other.box.value;
-      if (other && other === focused) field.box.focus();
-    }
+  /** The fields of the present definition, with what was typed into these. `change` shows them. */
+  renewed(labels, change) {
+    const focused = this.all.find(({ box }) => box === document.activeElement);
+    const others = new Fields(this.#initial, labels, this.changes());
+    change(others);
+    others.#of(focused?.key)?.box.focus();
+    const lost = this.all.filter((field) => field.isChanged && !others.#of(field.key));
+    const words = lost.map(({ label, value }) => `${label} is no field any more; you have typed: ${value}`);
+    others.#showGeneral(words);
+    return others;
   }
 
   get isChanged() {
@@ -71,16 +72,21 @@ export class Fields {
     return this.all.find((field) => field.key === key);
   }
 
-  /** The values as typed. An unchanged value is the original one, even if its box cannot show it; also
-      that of a member that was defined meanwhile. */
-  draft() {
-    return draftOf(({ key }) => (this.#of(key)?.isChanged ? this.#of(key).value : (this.#initial[key] ?? "")));
+  /** What was typed, by member. */
+  changes() {
+    return Object.fromEntries(this.all.filter((field) => field.isChanged).map(({ key, value }) => [key, value]));
   }
 
-  /** Takes the values of members that have no field from a newer version of the robot. */
+  /** The values with what was typed. An unchanged value is the original one, even if its box cannot show it; also that
+      of a member that was defined meanwhile. */
+  draft() {
+    return { ...draftOf(({ key }) => this.#initial[key] ?? ""), ...this.changes() };
+  }
+
+  /** Takes the values of a newer version of the robot. What was typed stays. */
   renew(robot) {
-    const others = Object.entries(robot).filter(([key]) => !this.#of(key));
-    this.#initial = { ...this.#initial, ...Object.fromEntries(others) };
+    this.#initial = robot;
+    for (const field of this.all) field.renew(robot[field.key] ?? "");
   }
 
   /** Shows why a robot was rejected: each message beside the field that it names. */
@@ -89,18 +95,22 @@ export class Fields {
     const left = [];
     error.messages.forEach((message, index) => {
       const field = this.#of(error.keys?.[index]);
-      if (field) field.setError(message);
+      if (field) field.setError(inLabels(message, field.key));
       else left.push(message);
     });
-    this.general.textContent = left.join(" ");
-    show(this.general, left.length > 0);
+    this.#showGeneral(left);
     for (const { isWrong, element } of this.all) if (isWrong) unfold(element);
     this.focus(this.all.find((field) => field.isWrong) ?? this.first);
   }
 
+  #showGeneral(words) {
+    this.general.textContent = words.join(" ");
+    show(this.general, words.length > 0);
+  }
+
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
   focus(field) {
-    if (hasFocus(field.box.closest("form, tr, .robot"))) field.box.focus();
+    if (hasFocus(field.box.closest("form, tr, .panel"))) field.box.focus();
   }
 
   clear() {
@@ -116,6 +126,7 @@ function unfold(shown) {
 
 export class Field {
   key;
+  label;
   element;
   box;
   isOptional;
@@ -125,20 +136,22 @@ export class Field {
   #error;
   #descriptions = [];
 
-  constructor(member, value, labels) {
+  /** `typed` is what was typed instead of the value, if anything was. */
+  constructor(member, value, labels, typed) {
     const { key, title, input, isOwn, isRequired, hint } = member;
     const id = `of-${key}-${++count}`;
-    const box = boxOf(member, value);
+    const box = boxOf(member, typed ?? value);
     this.key = key;
+    this.label = title;
     this.isOptional = isOwn && !isRequired;
     this.isLong = input === "long";
     this.#isKept = input === "choice" && !isOwn;
     this.box = box;
-    this.#initial = this.value;
+    this.#initial = typed === undefined ? this.value : value;
     this.#error = element("p", { class: "error", id: `${id}-error` });
     box.id = id;
     const label = element("label", { for: id, class: labels }, title);
-    if (isOwn && isRequired) label.append(element("span", { class: "required" }, " (required)"));
+    if (isRequired) label.append(element("span", { class: "required" }, " (required)"));
     const kind = `field of-${isOwn ? "own" : key}${input === "long" ? " long" : ""}`;
     this.element = element("div", { class: kind, "data-member": key }, label, box, this.#error);
     if (isOwn && hint) {
@@ -154,6 +167,16 @@ export class Field {
 
   get isChanged() {
     return this.value !== this.#initial;
+  }
+
+  /** Takes another original value. What was typed stays. */
+  renew(value) {
+    if (this.isChanged) {
+      this.#initial = value;
+    } else {
+      this.box.value = value;
+      this.#initial = this.value;
+    }
   }
 
   get isTyped() {

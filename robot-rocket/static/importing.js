@@ -1,14 +1,16 @@
 // The import of a file that the user chooses or drops on the page: its plan is shown, and executed if the user wants that.
 
+import { may, ownName } from "./access.js";
 import { handleError } from "./action.js";
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
-import { keyOf } from "./defining.js";
 import { byId, element, onSubmit, problems, show, shownName } from "./elements.js";
+import { keyOf } from "./field.js";
 import { KINDS, kindOf } from "./kinds.js";
 import { reopen } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MEMBERS, definition, inNumber, member } from "./robot.js";
+import { MEMBERS, definition, inLabels, inNumber, member } from "./robot.js";
+import { did } from "./undo.js";
 
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
 
@@ -69,9 +71,9 @@ function startDropping() {
     event.preventDefault();
     listener(event);
   });
-  listen("dragover", () => showPanel("importing", true));
+  listen("dragover", () => may("write") && showPanel("importing", true));
   listen("drop", ({ dataTransfer }) => {
-    if (isStoring) return;
+    if (isStoring || !may("write")) return;
     byId("file").files = dataTransfer.files;
     byId("import-submit").focus();
     chosen();
@@ -119,7 +121,10 @@ async function start() {
   if (isStoring) return;
   if (!chosenFile()[0]) return byId("file").focus();
   if (!plan.records) return ask();
-  const data = isAccepted() && (await send(false, start, showOutcome));
+  const confirmed = plan;
+  // With a token, the same plan is executed, and no other.
+  const again = () => plan === confirmed && start();
+  const data = isAccepted() && (await send(false, again, showOutcome));
   if (data) showOutcome({ data, messages: data.messages, isDone: true });
 }
 
@@ -161,9 +166,9 @@ function showRunning(isRunning) {
 }
 
 /** Shows what was done. If that is unknown, a part may be stored, unless not all of the file was sent. */
-async function showOutcome({ data, messages = [], isKnown, isDone }, isSent) {
+async function showOutcome({ data, messages = [], isUnknown = true, isDone }, isSent) {
   if (data?.plan) return showPlan(data, data.records ? ["The catalogue has changed: look at the new plan."] : messages);
-  const isStored = data || (!isKnown && isSent);
+  const isStored = data || (isUnknown && isSent);
   const counts = data ? `${isDone ? "" : "Stopped: "}${inSentence(data)}` : "The import ended early.";
   // The plan has the advice for programs.
   const shown = messages.filter((message) => !message.includes("the query"));
@@ -174,6 +179,8 @@ async function showOutcome({ data, messages = [], isKnown, isDone }, isSent) {
   show(byId("import-result"));
   announce([title, ...shown.slice(0, 1)].join(" "));
   if (!isStored) return;
+  const [file] = byId("file").files;
+  if (data?.changes) did([`Imported ${file.name}`], { ...data.changes, by: ownName() });
   forget();
   await refreshDefinition().catch(() => {});
   reopen();
@@ -256,7 +263,7 @@ function inSentence(counts, isPlan) {
 function messageList(messages, failed) {
   const items = messages.map((message) => {
     const [, place, text] = /^((?:line|record) \d+): ([^]*)$/.exec(message) ?? [];
-    return element("li", {}, ...(place ? [element("b", {}, place), ` ${text}`] : [inWords(message)]));
+    return element("li", {}, ...(place ? [element("b", {}, place), ` ${inLabels(text)}`] : [inWords(message)]));
   });
   const more = failed - items.filter((item) => item.querySelector("b")).length;
   if (more > 0) items.push(element("li", {}, `… and ${more.toLocaleString("en")} more`));

@@ -1,28 +1,28 @@
-// The list of robots, with actions on each: edit, delete, undo.
+// The list of robots, with actions on each.
 
 import { action, handleError } from "./action.js";
-import { announce, notice, offerUndo } from "./announcements.js";
-import { add, current, remove } from "./api.js";
-import { reserveChart } from "./chart.js";
-import { shownColumns } from "./columns.js";
-import { Editing } from "./editing.js";
-import { button, byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
+import { announce, notice } from "./announcements.js";
+import { current, remove } from "./api.js";
+import { onChanges, reportChanges } from "./changes.js";
+import { layOut, noteValues, startColumns } from "./columns.js";
+import { button, byId, element, hasFocus, show, spokenName } from "./elements.js";
+import { isEdited, leaveCells, startGrid } from "./grid.js";
+import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
+import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { ONE, OWN, inNumber, onDefined } from "./robot.js";
+import { inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
-import { EVERYTHING, isFiltered, isSameFilter } from "./view.js";
-
-/** The robots that are being edited, by their ids. Their rows keep the typed text while they are out
-    of the document. */
-const edited = new Map();
+import { did } from "./undo.js";
+import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
 const erase = action({
   async perform(robot) {
     await remove(robot);
-    removeRow(robot);
-    offerUndo(robot, async () => showRestored(await add(robot)));
+    did(["Deleted ", robot], { id: robot.id, to: robot.revision });
+    announce(`Deleted ${spokenName(robot.name)}. Control Z restores it.`);
+    reportChanges([{ id: robot.id, robot: null }]);
   },
   failed: notErased,
   back: reopen,
@@ -30,7 +30,7 @@ const erase = action({
 });
 
 /** The buttons of each robot: their titles, and what they do with the robot and its row. */
-const actions = { edit: ["Edit", edit], delete: ["Delete", erase] };
+const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", erase] };
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;
@@ -41,34 +41,63 @@ let counted = EVERYTHING;
 /** The view whose number of robots was announced to screen readers. */
 let announced;
 
-/** The maximum number of own members of a robot that is edited in its row. */
-const MAX_IN_ROW = 3;
-
 let pages;
 let notify;
 
 /** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
-    whether there are robots; `sort` with the order that the user chooses; `edit` with a robot that
-    has too many members to edit it in its row. */
+    whether there are robots; `edit` with a robot to edit. */
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
-  onDefined(showColumns);
-  byId("table").addEventListener("keydown", moveFocus);
-  startSelection({ settle, reload: reopen, focus: emptyFocus });
+  onDefined(showHeadings);
+  startColumns(redraw);
+  startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
+  startSelection({ reload: reopen, focus: emptyFocus });
+  startNews(showNews);
+  onChanges(follow);
+  // Other widths, or a card for each robot.
+  matchMedia("(max-width: 40rem)").addEventListener("change", layOut);
 }
 
-/** Shows the chosen columns. */
-function showColumns() {
-  byId("headings").replaceChildren(headings(notify.sort));
-  byId("table").style.setProperty("--own", shownColumns().filter(({ isOwn }) => isOwn).length);
+function showHeadings() {
+  byId("headings").replaceChildren(headings());
   markOrder(pages.view.sort);
 }
 
-/** Shows other columns of the same robots. */
-export function changeColumns() {
-  showColumns();
-  return reopen();
+function redraw() {
+  leaveCells();
+  keepFocus(() => {
+    showHeadings();
+    pages.redraw();
+  });
+  layOut();
+  showSelection();
+}
+
+/** Shows columns that have a value now, unless that would disturb an input. */
+function showFilled(robots) {
+  if (noteValues(robots) && !byId("table").querySelector(".editing")) redraw();
+}
+
+/** Draws headings or rows anew. The focus stays at its place. */
+function keepFocus(change) {
+  const focused = document.activeElement;
+  const row = focused.closest("#table tr");
+  const key = focused.closest("[data-key]")?.dataset.key;
+  const { action } = focused.dataset;
+  change();
+  if (!row || focused.isConnected) return;
+  const parent = row.dataset.id ? pages.row(row.dataset.id) : byId("headings");
+  const place = parent?.querySelector(action ? `[data-action="${action}"]` : `[data-key="${key}"]`);
+  const target = focused.matches("td, [data-action]") ? place : place?.querySelector("a, button");
+  target?.focus({ preventScroll: true });
+}
+
+/** Shows the same robots with the columns of another view. */
+export function arrange(view) {
+  if (announced === pages.view) announced = view;
+  pages.view = view;
+  redraw();
 }
 
 /** Shows the robots of a view. Their number is announced, unless only the definition has changed. */
@@ -82,11 +111,6 @@ export function reopen() {
   return pages.open(pages.view);
 }
 
-/** Whether something was typed into a row and not saved. */
-export function hasChanges() {
-  return [...edited.values()].some((editing) => editing.isChanged);
-}
-
 /** Shows how many robots the view has; undefined if that cannot be known. */
 export function showTotal(count) {
   total = count;
@@ -97,35 +121,38 @@ export function showTotal(count) {
 /** Shows a robot that was just added. Returns false if it is shown already. */
 export function showAdded(robot) {
   if (pages.has(robot.id)) return false;
+  showFilled([robot]);
   pages.addAbove(robot);
   update("changed");
   return true;
 }
 
-/** Shows edited robots above the list that are not in it: they may have been deleted. */
-function keepChanges() {
-  for (const { robot, isChanged } of [...edited.values()].reverse()) {
-    if (isChanged && !pages.has(robot.id)) pages.addAbove(robot);
-  }
+/** The id of the robot before or after another one in the list; undefined if it is not there. */
+export function neighbour(id, step) {
+  return pages.neighbour(id, step)?.id;
 }
 
 function rowOf(robot) {
-  return edited.get(robot.id)?.row ?? shownRow(robot, actions);
+  forgetExpected(robot.id);
+  return shownRow(robot, actions);
 }
 
 function update(what) {
   if (what !== "changed") show(byId("refused"), false);
   if (what === "opening") {
     if (!isSameFilter(pages.view, counted)) clearSelection();
+    forgetExpected();
+    leaveCells();
     return;
   }
-  if (what === "opened") keepChanges();
   const { view, isWhole, size } = pages;
   show(byId("table"), size > 0);
   show(byId("end"), isWhole && size > 20);
   show(byId("none"), pages.count === 0 && isFiltered(view));
   byId("none").replaceChildren(...nothingFound(view));
   if (what === "opened") {
+    if (noteValues(pages.robots)) redraw();
+    else layOut();
     markOrder(view.sort);
     // In another order, it has the same number.
     if (isWhole || !isSameFilter(view, counted)) total = undefined;
@@ -135,15 +162,8 @@ function update(what) {
   showCount();
   showSelection();
   if (isWhole) announceCount();
-  if (what !== "grown" && pages.hasYears) reserveChart();
   notify.changed(what, size > 0 || !isWhole || isFiltered(view));
   if (what === "changed") pages.refresh();
-}
-
-function nothingFound(view) {
-  const { q } = view;
-  if (q === "" || isFiltered({ ...view, q: "" })) return [`No ${ONE} matches the filter.`];
-  return [`No ${ONE} has all words of `, shownName(q), "."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
@@ -176,66 +196,84 @@ function failed(error, again) {
   handleError(error, { again, failed: showError, back: again });
 }
 
-function edit(robot, old) {
-  if (erase.isBusy(robot)) return;
-  if (OWN.length > MAX_IN_ROW) return notify.edit(robot);
-  const editing = new Editing(robot, {
-    end: (current) => endEditing(editing, current),
-    giveUp: () => giveUp(editing),
-    addAgain: (current) => showAddedAgain(editing, current),
-  });
-  edited.set(robot.id, editing);
-  pages.change(robot, editing.row);
-  old.replaceWith(editing.row);
-  editing.start();
-}
-
-/** Ends editing and shows the robot. */
-function endEditing(editing, robot) {
-  const hadFocus = hasFocus(editing.row);
-  edited.delete(robot.id);
-  showSaved(robot);
-  if (hadFocus) buttonOf(pages.row(robot.id), "edit")?.focus();
-}
-
-/** Shows another version of a robot, unless the robot is being edited here, too. */
-export function showSaved(robot) {
-  const old = pages.row(robot.id);
-  if (!old || edited.has(robot.id)) return;
-  const focused = old.contains(document.activeElement) && document.activeElement.dataset.action;
-  const row = shownRow(robot, actions);
-  pages.change(robot, row);
-  old.replaceWith(row);
-  row.classList.add("fresh");
-  if (focused) buttonOf(row, focused).focus();
+/** Follows changes. Those of others are marked, and move no rows; robots that others have added wait. */
+function follow(changes, isOfOthers) {
+  // The page of an empty catalogue, or of a filter that nothing meets, has no place for them.
+  const isFound = ({ robot }) => robot && includes(pages.view, robot);
+  if (pages.size === 0 && changes.some(isFound)) return reopen();
+  for (const change of changes) followOne(change, isOfOthers);
   update("changed");
+}
+
+function followOne({ id, robot, revision, action }, isOfOthers) {
+  const known = pages.robot(id);
+  // The own changes are reported again.
+  if (known && revision && BigInt(known.revision) >= BigInt(revision)) return;
+  if (!robot) {
+    forgetExpected(id);
+    if (known && isOfOthers) pages.row(id)?.classList.add("gone");
+    else if (known) removeRow(known);
+  } else if (known) showRow(robot, isOfOthers ? "theirs" : "fresh");
+  else if (!isOfOthers) showRestored(robot);
+  else if (includes(pages.view, robot) && (action === "added" || pages.isWhole)) expectRobot(robot);
+}
+
+/** Shows the robots that others have added, above the list. */
+function showNews() {
+  byId("scroller").scrollTo(0, 0);
+  byId("robots").focus({ preventScroll: true });
+  const robots = expectedRobots();
+  if (!robots) return reopen();
+  for (const robot of robots) if (!pages.has(robot.id)) pages.addAbove(robot);
+  update("changed");
+}
+
+/** Shows another version of a robot. */
+export function showSaved(robot) {
+  if (!pages.has(robot.id)) return;
+  showRow(robot, "fresh");
+  update("changed");
+}
+
+/** Replaces the row of a robot, and marks the new one, unless one of its cells is being edited. */
+function showRow(robot, mark) {
+  const old = pages.row(robot.id);
+  if (!old) return;
+  if (isEdited(old)) return showBeside(robot, old);
+  const row = rowOf(robot);
+  row.classList.add(mark);
+  row.classList.toggle("open", old.classList.contains("open"));
+  keepFocus(() => {
+    pages.change(robot, row);
+    old.replaceWith(row);
+  });
+  showFilled([robot]);
+}
+
+/** Shows the values of a robot around the cells that are being edited. */
+function showBeside(robot, row) {
+  pages.change(robot, row);
+  const fresh = shownRow(robot, actions);
+  for (const cell of [...row.cells].filter(({ dataset, classList }) => dataset.key && !classList.contains("editing"))) {
+    cell.replaceChildren(...fresh.querySelector(`[data-key="${cell.dataset.key}"]`).childNodes);
+  }
 }
 
 /** Moves the focus to a robot, or to the list. */
 export function focusRobot(id) {
-  const target = buttonOf(pages.row(id), "edit") ?? byId("robots");
+  const target = pages.row(id)?.querySelector(".of-name a") ?? byId("robots");
   target.focus();
 }
 
-/** Ends editing of a robot that was deleted by another user. */
-function giveUp({ robot }) {
-  edited.delete(robot.id);
-  removeRow(robot);
-}
-
-/** Shows an edited robot that had been deleted and was added again. */
-function showAddedAgain(editing, robot) {
-  edited.delete(editing.robot.id);
-  forget(editing.robot);
-  showRestored(robot);
-}
+/** Deletes a robot unless it was changed meanwhile. */
+export const eraseRobot = (robot) => erase(robot);
 
 /** Shows why a robot was not deleted, and the version of another user. */
 async function notErased(error, robot) {
   const isOther = [404, 412].includes(error.status);
   const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
   settle(robot, now);
-  const unknown = error.isTransient ? ["Whether it was deleted is unknown. Try again."] : [];
+  const unknown = error.isUnknown ? ["Whether it was deleted is unknown. Try again."] : [];
   const why = `. ${[...error.messages, ...unknown].join(" ")}`;
   const other = ": another user has just changed it. Look, and try again.";
   if (!now) notice(robot, " was deleted by another user.");
@@ -245,7 +283,8 @@ async function notErased(error, robot) {
 /** Shows a robot as it is stored now, if it is. */
 function settle(robot, now) {
   if (!now) removeRow(robot);
-  else if (now !== robot) showSaved(now);
+  else if (now !== robot) showRow(now, "fresh");
+  update("changed");
 }
 
 /** Removes a robot and its row. */
@@ -262,9 +301,7 @@ function removeRow(robot) {
   const hadFocus = row && hasFocus(row);
   const next = rows[at + 1] ?? rows[at - 1];
   forget(robot);
-  update("changed");
-  if (!hadFocus) return;
-  (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? emptyFocus()).focus();
+  if (hadFocus) (buttonOf(next, "delete") ?? emptyFocus()).focus();
 }
 
 /** The element to focus when no robot has the focus. */
@@ -273,24 +310,8 @@ function emptyFocus() {
   return byId("start").querySelector("button") ?? byId("adding-open");
 }
 
-/** Shows a restored robot. */
+/** Shows a robot that the user has brought back. */
 function showRestored(robot) {
-  if (pages.place(robot)) update("changed");
-  else showAdded(robot);
-  const shown = pages.row(robot.id);
-  if (!isTyping()) buttonOf(shown, "edit")?.focus();
-  shown.classList.add("fresh");
-  announce(`${spokenName(robot.name)} was restored.`);
-}
-
-/** Moves the focus from robot to robot by the arrow keys. */
-function moveFocus(event) {
-  const kind = event.target.dataset.action;
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!kind || !step) return;
-  const same = [...byId("table").querySelectorAll(`[data-action="${kind}"]`)];
-  const target = same[same.indexOf(event.target) + step];
-  if (!target) return;
-  event.preventDefault();
-  target.focus();
+  if (!pages.place(robot)) pages.addAbove(robot);
+  pages.row(robot.id).classList.add("fresh");
 }

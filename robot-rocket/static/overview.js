@@ -1,9 +1,12 @@
 // The numbers of robots, by the service: the total of the list, and the chart. They are requested
 // after the rows, because counting a million robots takes longer than reading a page of them.
 
-import { summary } from "./api.js";
-import { drawChart, hideChart } from "./chart.js";
-import { EVERYTHING, isFiltered } from "./view.js";
+import { START, countsBy, find, summary } from "./api.js";
+import { MAX_BINS, numberRanges, rangeBars } from "./bins.js";
+import { barsOf, chartField, drawChart, emptyChart, reserveChart } from "./chart.js";
+import { KINDS } from "./kinds.js";
+import { member } from "./robot.js";
+import { EVERYTHING, NONE, isFiltered } from "./view.js";
 
 /** Milliseconds until the numbers are requested, since the user may go on typing. */
 const PAUSE = 200;
@@ -14,8 +17,8 @@ const KEPT = 10_000;
 let calls = new AbortController();
 let timer;
 
-/** The numbers of the whole catalogue, and when they were received. */
-let whole = { numbers: undefined, time: -Infinity };
+/** The bars of the whole catalogue, of which field, and when they were received. */
+let whole = { key: undefined, bars: undefined, time: -Infinity };
 
 /** The view whose numbers were requested last. */
 let shown;
@@ -24,6 +27,7 @@ let shown;
     robots, or undefined. The same view again means that robots may have changed. */
 export function requestOverview(view, showTotal) {
   stopOverview();
+  reserveChart(view);
   if (view === shown) whole.time = -Infinity;
   shown = view;
   timer = setTimeout(() => load(view, showTotal), PAUSE);
@@ -38,22 +42,56 @@ export function stopOverview() {
 async function load(view, showTotal) {
   calls = new AbortController();
   const { signal } = calls;
+  let count;
   try {
     const numbers = await summary(view, signal);
-    showTotal(numbers.count);
-    drawChart(isFiltered(view) ? await wholeCatalogue(signal) : numbers, numbers);
+    count = numbers.count;
+    showTotal(count);
+    const key = chartField(view);
+    if (key === undefined) return;
+    const bars = key === "year" ? barsOf(key, numbers) : await barsFor(key, view, signal);
+    drawChart(key, isFiltered(view) ? await wholeCatalogue(key, signal) : bars, bars);
   } catch {
     if (signal.aborted) return;
     // The list shows the error.
-    showTotal(undefined);
-    hideChart();
+    if (count === undefined) showTotal(undefined);
+    emptyChart();
   }
 }
 
-async function wholeCatalogue(signal) {
-  if (performance.now() - whole.time > KEPT) {
-    const numbers = await summary(EVERYTHING, signal);
-    whole = { numbers, time: performance.now() };
+async function wholeCatalogue(key, signal) {
+  if (key !== whole.key || performance.now() - whole.time > KEPT) {
+    const bars = await barsFor(key, EVERYTHING, signal);
+    whole = { key, bars, time: performance.now() };
   }
-  return whole.numbers;
+  return whole.bars;
+}
+
+async function barsFor(key, view, signal) {
+  if (key === "year") return barsOf(key, await summary(view, signal));
+  const { input } = member(key);
+  if (["digits", "number"].includes(input)) return numberBars(key, view, signal);
+  // Texts may have very many values.
+  const limit = ["text", "uri"].includes(input) ? MAX_BINS : undefined;
+  return barsOf(key, await countsBy(key, view, limit, signal));
+}
+
+/** The bars of a number: the service counts the robots of each range. */
+async function numberBars(key, view, signal) {
+  const [from, to] = [`${key}_from`, `${key}_to`];
+  const isBetween = (one, other) => one === "" || other === "" || KINDS[member(key).input].compare(one, other) <= 0;
+  const countOf = async (conditions) => (await summary({ ...view, ...conditions }, signal)).count;
+  if (view[key] === NONE) return rangeBars(key, [], await countOf({}));
+  const ends = [key, `-${key}`].map((sort) => find({ ...view, sort }, START, 1, signal));
+  const [least, greatest] = (await Promise.all(ends)).map(({ robots }) => Number(robots[0]?.[key] || NaN));
+  const hasRange = view[from] !== "" || view[to] !== "";
+  const none = hasRange ? 0 : await countOf({ [key]: NONE });
+  if (Number.isNaN(least)) return rangeBars(key, [], none);
+  const ranges = numberRanges(least, greatest, member(key).input === "digits");
+  const counted = ranges.map(async (range) => {
+    const first = isBetween(view[from], String(range.from)) ? String(range.from) : view[from];
+    const last = view[to] !== "" && isBetween(view[to], String(range.to)) ? view[to] : String(range.to);
+    return { ...range, count: isBetween(first, last) ? await countOf({ [from]: first, [to]: last }) : 0 };
+  });
+  return rangeBars(key, await Promise.all(counted), none);
 }

@@ -53,7 +53,12 @@ export class Pages {
     byId("table").append(this.#above.body);
     byId("more").addEventListener("click", () => this.#more());
     byId("earlier").addEventListener("click", () => this.#back());
-    this.#ends = new IntersectionObserver((seen) => this.#near(seen), { rootMargin: MARGIN });
+    this.#ends = new IntersectionObserver((seen) => this.#near(seen), { root: byId("scroller"), rootMargin: MARGIN });
+  }
+
+  /** The same robots in the same order can have other columns. */
+  set view(view) {
+    this.#view = view;
   }
 
   get view() {
@@ -75,13 +80,24 @@ export class Pages {
     return [this.#above, ...this.#pages];
   }
 
+  /** The robots in the window. */
+  get robots() {
+    return this.#all.flatMap(({ entries }) => entries.map(({ robot }) => robot));
+  }
+
   get isWhole() {
     return this.#pages.at(-1)?.end === undefined;
   }
 
-  /** Whether a robot in the window has a year. */
-  get hasYears() {
-    return this.#all.some(({ entries }) => entries.some(({ robot }) => robot.year));
+  /** Creates the rows anew, for other columns of the same robots. */
+  redraw() {
+    for (const entry of this.#all.flatMap(({ entries }) => entries.filter(({ row }) => row))) {
+      const row = this.#rowOf(entry.robot);
+      row.className = entry.row.className;
+      entry.row.replaceWith(row);
+      entry.row = row;
+    }
+    this.#number();
   }
 
   /** Shows the robots of a view, from the first one on. */
@@ -100,6 +116,7 @@ export class Pages {
       this.#changed("opening");
       this.#append({ start: START, ...found });
       this.#isOpen = true;
+      byId("scroller").scrollTop = 0;
       this.#changed("opened");
       // A row that is edited is shown again.
       if (focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
@@ -232,7 +249,7 @@ export class Pages {
     const before = body.getBoundingClientRect().top;
     change();
     show(byId("earlier"), this.#earlier.length > 0);
-    scrollBy(0, body.getBoundingClientRect().top - before);
+    byId("scroller").scrollBy(0, body.getBoundingClientRect().top - before);
   }
 
   /** Whether the window has enough rows without a page. */
@@ -242,7 +259,7 @@ export class Pages {
   }
 
   #focusLastPage() {
-    this.#pages.at(-1).body.querySelector("button")?.focus();
+    this.#pages.at(-1).body.querySelector("a")?.focus();
   }
 
   /** Numbers the rows for screen readers; the header is row 1. */
@@ -262,9 +279,26 @@ export class Pages {
     return this.#entry(id) !== undefined;
   }
 
+  /** The robot with an id, if it is here. */
+  robot(id) {
+    return this.#entry(id)?.robot;
+  }
+
   /** The row of a robot, if it is here. */
   row(id) {
     return this.#entry(id)?.row;
+  }
+
+  /** A robot as it is shown, if it is. */
+  robot(id) {
+    return this.#entry(id)?.robot;
+  }
+
+  /** The robot before or after another one in the window. */
+  neighbour(id, step) {
+    const robots = this.#all.flatMap(({ entries }) => entries.flatMap(({ robot, row }) => (row ? robot : [])));
+    const at = robots.findIndex((robot) => robot.id === id);
+    return at === -1 ? undefined : robots[at + step];
   }
 
   /** Shows a robot above the window. */

@@ -2,21 +2,32 @@
 
 import { byId, onEscape, show } from "./elements.js";
 
+/** The ids of the panels that were started. Of those at the side, one is open at a time. */
+const started = [];
+
 /** Starts the panel with this id, whose buttons are `ID-open` and `ID-close`. Escape closes it, too. `opened` is called
     when it was opened, and returns the element to focus. Returns the function that opens it. */
 export function startPanel(id, opened) {
+  started.push(id);
   const open = () => {
+    if (byId(id).matches(".panel")) closePanels();
     showPanel(id, true);
     opened().focus();
   };
   const close = () => {
     showPanel(id, false);
-    byId(`${id}-open`).focus();
+    // In a narrow window, the button is in a menu.
+    [byId(`${id}-open`), byId("tools-open")].find((button) => button.checkVisibility())?.focus();
   };
   byId(`${id}-open`).addEventListener("click", () => (byId(id).hidden ? open() : close()));
   byId(`${id}-close`).addEventListener("click", close);
   onEscape(byId(id), close);
   return open;
+}
+
+/** Closes the panels at the side. */
+export function closePanels() {
+  for (const id of started) if (byId(id).matches(".panel")) showPanel(id, false);
 }
 
 /** Shows or hides a panel, and leaves the focus. */
@@ -26,16 +37,17 @@ export function showPanel(id, isShown) {
 }
 
 /** Starts a menu, an element `details`. */
-export function startMenu(id) {
-  onEscape(byId(id), () => closeMenu(id));
-  addEventListener("click", (event) => {
-    // An element may have been replaced by its own click.
-    if (event.target.isConnected && !byId(id).contains(event.target)) byId(id).open = false;
-  });
+export function startMenu(menu) {
+  onEscape(menu, () => closeMenu(menu));
 }
 
+// A click elsewhere closes the menus.
+addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(target)) menu.open = false;
+}, true);
+
 /** Closes a menu, and moves the focus to its title. */
-export function closeMenu(id) {
-  byId(id).open = false;
-  byId(id).querySelector("summary").focus();
+export function closeMenu(menu) {
+  menu.open = false;
+  menu.querySelector("summary").focus();
 }

@@ -66,7 +66,8 @@ export function define(document, revision) {
   const sortable = MEMBERS.filter((one) => !CHOICES.includes(one) && !one.isLong);
   SORT_KEYS = ["id", ...sortable.map(({ key }) => key)];
   TITLE = document.title ?? "Robot Catalogue";
-  ({ one: ONE, many: MANY } = document.noun ?? { one: "robot", many: "robots" });
+  const usual = document.title ? { one: "record", many: "records" } : { one: "robot", many: "robots" };
+  ({ one: ONE, many: MANY } = document.noun ?? usual);
   for (const listener of listeners) listener();
 }
 
@@ -82,14 +83,26 @@ export function member(key) {
   return MEMBERS.find((one) => one.key === key);
 }
 
-/** The number of colors in the style sheet. */
-const COLORS = 6;
+/** A message of the service about a member, with its label instead of its name in the API, and the owner's noun. */
+export function inLabels(message, key = NAMED.exec(message)?.slice(1).find(Boolean)) {
+  const title = member(key)?.title;
+  const text = message.replace(/(\(|\d )(robots?)\b/g, (_, before, noun) => before + (noun === "robot" ? ONE : MANY));
+  if (!title) return text;
+  const named = new RegExp(`^(The )?(robot )?${key} `);
+  return text.replace(named, `${title} `).replace(/^Value of field '.*?' must be part of list:/, `${title} must be one of:`);
+}
 
-/** The class of a choice, which has a color by its position; empty if another version of the service
-    has stored the value. */
+/** A message that names a member. */
+const NAMED = /^(?:The )?(?:robot )?([a-z]\w*) |^Value of field '(\w+)'/;
+
+/** The number of colors in the style sheet. */
+const COLORS = 8;
+
+/** The class of a choice, which has a color by its position; empty if there are no more colors, or another version of
+    the service has stored the value. */
 export function colorOf(choices, value) {
   const position = choices.indexOf(value);
-  return position === -1 ? "" : `choice-${(position % COLORS) + 1}`;
+  return position === -1 || position >= COLORS ? "" : `choice-${position + 1}`;
 }
 
 /** A number of robots, for people. */
@@ -108,9 +121,9 @@ export function stored(draft) {
   return draftOf(({ key, input }) => KINDS[input].stored(draft[key] ?? ""));
 }
 
-/** A robot as the service sends it, with all values as text. */
-export function robotOf({ id, revision, ...values }) {
-  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision };
+/** A robot as the service sends it, with all values as text, and when it was changed last if that was sent. */
+export function robotOf({ id, revision, updated_at: updatedAt, ...values }) {
+  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision, updatedAt };
 }
 
 /** Parses JSON with each number as text, because numbers have up to 19 digits, more than a JavaScript number can hold. */
@@ -127,13 +140,18 @@ export function written(document) {
 
 /** Whether robots have members that the page does not know, because the definition has changed. */
 export function hasUnknown(robots) {
-  const known = ["id", "revision", ...MEMBERS.map(({ key }) => key)];
+  const known = ["id", "revision", "updated_at", ...MEMBERS.map(({ key }) => key)];
   return robots.some((robot) => Object.keys(robot).some((key) => !known.includes(key)));
 }
 
 /** Whether two drafts have the same values. */
 export function isSame(left, right) {
-  return MEMBERS.every(({ key }) => (left[key] ?? "") === (right[key] ?? ""));
+  return differing(left, right).length === 0;
+}
+
+/** The members of which two versions of a robot have different values. */
+export function differing(one, other) {
+  return MEMBERS.filter(({ key }) => (one[key] ?? "") !== (other[key] ?? ""));
 }
 
 /** The request body for a draft. Members that it does not have are left out. */

@@ -3,10 +3,12 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { LIMIT, changeAll, current, removeAll } from "./api.js";
+import { reportChanges } from "./changes.js";
 import { byId, element, onSubmit, problems, show, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MANY, MEMBERS, ONE, inNumber, member, onDefined } from "./robot.js";
+import { MANY, MEMBERS, ONE, inLabels, inNumber, member, onDefined } from "./robot.js";
+import { did, reportSince } from "./undo.js";
 
 /** The selected robots by their ids, as they were read last. */
 const selected = new Map();
@@ -29,8 +31,8 @@ let field;
 
 let listeners;
 
-/** Starts the bar. Of `notified`, `settle` is called with each robot that has changed and its current version, `reload`
-    if robots may have changed, and `focus` returns the element to focus when no robot is selected. */
+/** Starts the bar. Of `notified`, `reload` is called if robots may have changed, and `focus` returns the element to focus
+    when no robot is selected. */
 export function startSelection(notified) {
   listeners = notified;
   startPanel("changing", () => byId("changing-member"));
@@ -86,7 +88,7 @@ export function showSelection() {
   show(byId("selection-actions"), size > 0);
   if (size === 0) for (const id of ["changing", "erasing"]) showPanel(id, false);
   byId("changing").querySelector("[type=submit]").textContent = `Change ${inNumber(size)}`;
-  byId("erasing-words").textContent = `Delete ${inNumber(size)}? This cannot be undone.`;
+  byId("erasing-words").textContent = `Delete ${inNumber(size)}?`;
   byId("erasing").querySelector("[type=submit]").textContent = `Delete ${inNumber(size)}`;
   const shown = boxes();
   const checked = shown.filter((box) => box.checked).length;
@@ -138,37 +140,43 @@ function change() {
   run("changed", (some) => changeAll(some, values));
 }
 
-/** Does something with all selected robots, or with none if other users have changed some. */
+/** Does something with all selected robots that were confirmed, or with none if other users have changed some. */
 const run = action({
   input: (verb, change) => [verb, change, [...selected.values()]],
   async perform(verb, change, some) {
     const words = `No ${ONE} was ${verb}.`;
     if (some.length > LIMIT) return showOutcome(words, [[`Select at most ${inNumber(LIMIT)}.`]]);
-    const changed = await refresh(some);
+    const { changed, now } = await refresh(some);
     if (changed.length > 0) return showOutcome(`${words} Look, and try again.`, changed);
-    const count = await change(some);
+    const { ids, changes } = await change(now);
+    const left = some.filter(({ id }) => !ids.includes(id));
     clearSelection();
-    await refresh(some).catch(listeners.reload);
-    showOutcome(`${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(count)}.`);
+    const done = `${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(ids.length)}`;
+    if (changes) did([done], changes);
+    if (verb === "deleted") reportChanges(ids.map((id) => ({ id, robot: null })));
+    else if (changes) await reportSince(changes.after).catch(listeners.reload);
+    const kept = left.length > 0 ? (await refresh(left)).changed : [];
+    showOutcome(`${done}.`, kept);
   },
-  failed({ isTransient, messages }, verb) {
-    const words = isTransient ? `Whether the ${MANY} were ${verb} is unknown.` : `No ${ONE} was ${verb}.`;
-    showOutcome(words, messages.map((message) => [message]));
+  failed({ isUnknown, messages, keys }, verb) {
+    const words = isUnknown ? `Whether the ${MANY} were ${verb} is unknown.` : `No ${ONE} was ${verb}.`;
+    showOutcome(words, messages.map((message, index) => [inLabels(message, keys?.[index])]));
   },
   back: (verb, change, some) => refresh(some).catch(listeners.reload),
 });
 
-/** Shows robots as they are stored now. Returns what other users have done with them. */
+/** Shows robots as they are stored now. Returns them, and what other users have changed. */
 async function refresh(some) {
-  const found = new Map((await current(some)).map((robot) => [robot.id, robot]));
-  const changed = some.filter(({ id, revision }) => found.get(id)?.revision !== revision);
-  return changed.map((robot) => {
-    const now = found.get(robot.id);
-    if (!now) selected.delete(robot.id);
-    else if (selected.has(robot.id)) selected.set(robot.id, now);
-    listeners.settle(robot, now);
-    return [shownName(robot.name), ` was ${now ? "changed" : "deleted"} by another user.`];
-  });
+  const now = await current(some);
+  const found = new Map(now.map((robot) => [robot.id, robot]));
+  const others = some.filter(({ id, revision }) => found.get(id)?.revision !== revision);
+  for (const { id } of others) {
+    if (!found.has(id)) selected.delete(id);
+    else if (selected.has(id)) selected.set(id, found.get(id));
+  }
+  if (others.length > 0) reportChanges(others.map(({ id }) => ({ id, robot: found.get(id) ?? null })));
+  const changed = others.map((robot) => [shownName(robot.name), ` was ${found.has(robot.id) ? "changed" : "deleted"} by another user.`]);
+  return { changed, now };
 }
 
 function showOutcome(words, messages = []) {

@@ -3,9 +3,9 @@
 import { action } from "./action.js";
 import { upload } from "./api.js";
 import { announce } from "./announcements.js";
-import { button, byId, element, show } from "./elements.js";
+import { button, buttons, byId, element, show } from "./elements.js";
 import { reopen } from "./list.js";
-import { OWN, TITLE, TYPES, onDefined } from "./robot.js";
+import { MANY, ONE, OWN, TYPES, onDefined } from "./robot.js";
 
 /** Robots that everybody knows: name, position of the type, and year. */
 const SAMPLES = [
@@ -19,10 +19,6 @@ const SAMPLES = [
   ["GLaDOS", 2, "2007"],
   ["BB-8", 0, "2015"],
 ];
-
-const WELCOME =
-  "This catalogue holds robots, each with a unique name, a type and a year. Start with some " +
-  "well-known ones, or add your own below.";
 
 const errorText = element("p", { class: "error", role: "alert" });
 
@@ -44,23 +40,19 @@ function hasSamples() {
   return OWN.length === 0 && TYPES.length > 2;
 }
 
+/** A file is what most people have; sample robots are for those who only look. */
 function parts() {
-  const heading = (text) => element("h2", { id: "start-heading" }, text);
-  if (!hasSamples()) {
-    const words = "Add the first one below, or import a file.";
-    return [heading(`${TITLE}: nothing here yet`), element("p", {}, words)];
-  }
-  const address = new URL("v1/robots", location.href);
-  const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
-  // Focusable, so that the arrow keys can scroll it in a narrow window.
-  const scrolled = { tabindex: "0", role: "group", "aria-label": "The same from a shell" };
+  const open = (id) => () => byId(id).click();
+  const samples = button("Add sample robots", () => fill(), { class: "quiet" });
   return [
-    heading("No robots yet"),
-    element("p", {}, WELCOME),
-    element("p", {}, button("Add sample robots", () => fill(), { class: "main" })),
+    element("h2", { id: "start-heading" }, `No ${MANY} yet`),
+    element("p", {}, "Import a file of CSV, Excel or JSON: its columns become fields. You can also drop it anywhere on this page."),
+    buttons(
+      button("Import a file", open("importing-open"), { class: "main" }),
+      button(`Add one ${ONE} by hand`, open("adding-open")),
+    ),
+    ...(hasSamples() ? [element("p", { class: "hint" }, "Only looking? ", samples)] : []),
     errorText,
-    element("p", { class: "hint" }, "From a shell:"),
-    element("pre", scrolled, element("code", {}, call)),
   ];
 }
 
@@ -69,8 +61,9 @@ const fill = action({
     const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
     errorText.textContent = "";
     await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
-    await reopen();
+    showStart(false);
     byId("robots").focus();
+    await reopen();
     announce(`Added ${SAMPLES.length} sample robots.`);
   },
   failed({ messages }) {

@@ -1,13 +1,24 @@
-// The access token, kept in the storage of this tab until it is closed.
+// The access token: in the storage of this tab, or of this browser if the user wants that.
 
-import { byId, inStorage, onEscape, onSubmit, show } from "./elements.js";
+import { button, buttons, byId, element, inStorage, onEscape, onSubmit, show } from "./elements.js";
 
 const KEY = "robots-token";
 
-let stored = inStorage(() => sessionStorage.getItem(KEY)) ?? "";
+/** The token of a link `…/#token=…`, which leaves the address at once. */
+const [, linked] = /^#token=([!-~]+)$/.exec(location.hash) ?? [];
+
+if (linked) history.replaceState(null, "", location.pathname + location.search);
+
+/** Whether the browser keeps the token when the tab is closed. */
+const isKept = () => inStorage(() => localStorage.getItem(KEY)) === stored;
+
+let stored = linked ?? inStorage(() => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)) ?? "";
 
 /** The actions to retry with the token. */
 let again = new Set();
+
+/** What to do with another token if no action is waiting for it. */
+let notify;
 
 /** The element that had the focus before. */
 let origin;
@@ -17,10 +28,10 @@ export function token() {
   return stored;
 }
 
-function keep(text) {
+function keep(text, isRemembered) {
   stored = text;
   inStorage(() => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)));
-  show(byId("token-open"), text !== "");
+  inStorage(() => (text && isRemembered ? localStorage.setItem(KEY, text) : localStorage.removeItem(KEY)));
 }
 
 /** Requests a token, and retries an action with it. */
@@ -38,6 +49,7 @@ function open(why) {
   showError("");
   show(byId("token"));
   show(byId("token-forget"), stored !== "");
+  byId("token-remember").checked = stored !== "" && isKept();
   byId("token-text").focus();
 }
 
@@ -53,16 +65,20 @@ function showError(text) {
   byId("token-text").setAttribute("aria-invalid", String(text !== ""));
 }
 
-/** Starts the token form. With another token, `prepare` is called first, and `changed` if no action is
-    waiting for the token. */
+/** Starts the token form. With another token, `prepare` is called first, and `changed` if no action is waiting for it. */
 export function startToken(prepare, changed) {
-  show(byId("token-open"), stored !== "");
+  notify = { prepare, changed };
   byId("token-open").addEventListener("click", () => {
     again.clear();
-    open("You have entered a token. Enter another one, or forget it.");
+    open(stored ? "You have entered a token. Enter another one, or sign out." : "A token permits you more.");
   });
-  byId("token-close").addEventListener("click", close);
-  onEscape(byId("token"), close);
+  // What the user does not want to confirm by a token is not done later.
+  const dismiss = () => {
+    again = new Set(again.size > 0 ? [changed] : []);
+    close();
+  };
+  byId("token-close").addEventListener("click", dismiss);
+  onEscape(byId("token"), dismiss);
   onSubmit(byId("token-form"), () => {
     const text = byId("token-text").value.trim();
     // Other characters are not valid in a header.
@@ -71,16 +87,40 @@ export function startToken(prepare, changed) {
       byId("token-text").focus();
       return;
     }
-    settle(text);
+    settle(text, byId("token-remember").checked);
   });
-  byId("token-forget").addEventListener("click", () => settle(""));
+  byId("token-forget").addEventListener("click", () => {
+    again.clear();
+    settle("");
+  });
+  if (!linked) return;
+  const isKnown = isKept();
+  keep(linked, isKnown);
+  if (!isKnown) askToRemember();
+}
 
-  async function settle(text) {
-    keep(text);
-    const retries = again.size > 0 ? again : [changed];
-    again = new Set();
-    close();
-    await prepare();
-    retries.forEach((retry) => retry());
-  }
+async function settle(text, isRemembered) {
+  keep(text, isRemembered);
+  const retries = again.size > 0 ? again : [notify.changed];
+  again = new Set();
+  close();
+  await notify.prepare();
+  retries.forEach((retry) => retry());
+}
+
+/** Asks whether the browser should keep the token of a link. */
+function askToRemember() {
+  const end = (isRemembered) => {
+    keep(linked, isRemembered);
+    question.remove();
+    byId("robots").focus({ preventScroll: true });
+  };
+  const choices = buttons(
+    button("Remember it", () => end(true), { class: "main" }),
+    button("Only in this tab", () => end(false)),
+  );
+  const heading = element("h2", { id: "remember-heading" }, "Signed in by a link");
+  const words = "Should this browser remember the token of the link? Choose so only if nobody else uses it.";
+  const question = element("section", { class: "token", "aria-labelledby": "remember-heading" }, heading, element("p", {}, words), choices);
+  byId("notices").append(question);
 }

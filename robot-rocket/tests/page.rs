@@ -15,21 +15,26 @@ mod page {
     mod access;
     mod accessibility;
     pub(crate) mod browser;
+    mod cells;
     mod changes;
+    mod columns;
     mod conflicts;
     mod defining;
+    mod faults;
     mod filters;
     mod importing;
     mod layout;
+    mod live;
     mod long_lists;
     mod names;
-    mod outage;
+    pub(crate) mod outage;
     mod overview;
     pub(crate) mod own_fields;
+    mod record;
     mod search;
     mod selecting;
     pub(crate) mod visit;
 }
 
-use page::{browser, own_fields, visit};
+use page::{browser, outage, own_fields, visit};
 use support::{calls, process};

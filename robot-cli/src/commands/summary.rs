@@ -1,7 +1,7 @@
 //! `summary`: the numbers of robots by type and decade, or by the values of a field.
 
 use clap::Args;
-use robot_core::{CatalogueExt, SummaryGroup};
+use robot_core::{Catalogue, CatalogueExt, Field, SummaryGroup};
 use serde_json::json;
 
 use crate::{
@@ -16,9 +16,13 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../help/summary.txt"))]
 pub(crate) struct SummaryArgs {
-    /// Count by the values of this field: choices, true and false, or the years of dates
+    /// Count by the values of this field, of dates by their years
     #[arg(long, value_name = "FIELD")]
     by: Option<String>,
+
+    /// Count only so many values, the most frequent ones first
+    #[arg(long, value_name = "NUMBER", requires = "by")]
+    limit: Option<usize>,
 
     #[command(flatten)]
     filter: TextFilterArgs,
@@ -30,6 +34,7 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), C
     let definition = catalogue.definition();
     let filter = args.filter.filter(&*catalogue)?;
     let format = context.print_format();
+    let mut others = None;
     let (mut columns, mut rows): (Vec<_>, Vec<_>) = match &args.by {
         None => {
             let groups = catalogue.summary(&filter)?.groups.into_iter();
@@ -44,17 +49,27 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), C
             (vec!["type", "decade"], groups.map(row).collect())
         }
         Some(name) => {
-            let countable: Vec<_> = definition.countable().collect();
-            let field = find(name, "fields", &countable, |field| field.name());
-            let field = field.map_err(|message| invalid("by", name, message))?;
-            let counts = catalogue.value_counts(&filter, field)?.into_iter();
+            let field = find(name, "fields", definition.settable(), Field::name);
+            let field = &field.map_err(|message| invalid("by", name, message))?;
+            let counts = match args.limit {
+                None => catalogue.value_counts(&filter, field)?,
+                Some(limit) => {
+                    let frequent = catalogue.frequent_values(&filter, field, limit)?;
+                    others = Some(frequent.others);
+                    frequent.groups
+                }
+            };
             let row = |(value, count)| vec![json!(value), json!(count)];
-            (vec![field.name()], counts.map(row).collect())
+            (vec![name], counts.into_iter().map(row).collect())
         }
     };
     let counts = rows.iter().filter_map(|row| row.last()?.as_u64());
-    let count: u64 = counts.sum();
+    let (values, robots) = others.unwrap_or_default();
+    let count: u64 = counts.sum::<u64>() + robots;
     if format == OutputFormat::Table {
+        if values > 0 {
+            rows.push(vec![json!("others"), json!(robots)]);
+        }
         let mut all = vec![json!(null); columns.len()];
         all[0] = json!("all");
         all.push(json!(count));
@@ -62,6 +77,8 @@ pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), C
     }
     columns.push("count");
     let before = format!("{{\"count\":{count},\"groups\":");
-    let printed = Rows { columns, rows }.print(format, [&before, "}"], context.output);
+    let members = json!({ "values": values, "count": robots });
+    let after = others.map_or_else(|| "}".to_owned(), |_| format!(",\"others\":{members}}}"));
+    let printed = Rows { columns, rows }.print(format, [&before, &after], context.output);
     printed.map_err(CliError::output)
 }

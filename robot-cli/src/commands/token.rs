@@ -32,6 +32,9 @@ pub(crate) enum TokenCommand {
         /// Name in logs and in the configuration: 1 to 32 characters of a-z, 0-9, '-', '_', '.'
         #[arg(long)]
         name: Option<TokenName>,
+        /// Address of the web page, for a link with the token: a person opens it in a browser
+        #[arg(long, value_name = "ADDRESS", value_parser = address)]
+        link: Option<String>,
     },
 }
 
@@ -40,15 +43,23 @@ const PREFIX: &str = "robots_";
 
 /// Creates a token and prints it.
 pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), CliError> {
-    let TokenCommand::New { permission, name } = command;
+    let TokenCommand::New {
+        permission,
+        name,
+        link,
+    } = command;
     let text = random_token()?;
     let mut token = AccessToken::of(&text, permission);
     if let Some(name) = name {
         token = token.named(name);
     }
+    let link = link.map(|address| format!("{address}/#token={text}"));
+    let opened = link
+        .iter()
+        .map(|link| format!("A person opens this link:\n  {link}\n\n"));
     let shown = format!(
         "Token of the client, which may {actions} (store it now, it is not shown again):\n  \
-         {text}\n\n\
+         {text}\n\n{opened}\
          The client sends it in a header:\n  \
          curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/v1/robots\n\n\
          Environment of the server (separate several tokens by commas):\n  \
@@ -56,6 +67,7 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
          or its Rocket.toml, under [default]:\n  \
          api_tokens = [\"{token}\"]\n\
          or a line of the file ROCKET_API_TOKENS_FILE",
+        opened = opened.collect::<String>(),
         actions = match permission {
             Permission::Read => "read",
             Permission::Write => "read and write",
@@ -63,8 +75,19 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
         }
     );
     let token = token.to_string();
-    let members = [("token", text.into()), ("api_token", token.into())];
+    let mut members = vec![("token", text.into()), ("api_token", token.into())];
+    members.extend(link.map(|link| ("link", link.into())));
     context.print_result(&shown, &members, CliError::output)
+}
+
+/// The address of a page, without the slash at its end.
+fn address(text: &str) -> Result<String, String> {
+    let is_address = text.starts_with("https://") || text.starts_with("http://");
+    if is_address && !text.contains(['?', '#', ' ']) {
+        Ok(text.trim_end_matches('/').to_owned())
+    } else {
+        Err("it must be an address such as https://robots.example".to_owned())
+    }
 }
 
 /// The prefix and 32 random bytes.

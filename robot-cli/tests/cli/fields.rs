@@ -91,6 +91,9 @@ fn own_values_are_shown_found_and_sorted() {
         list --fields * --where weight=17 --format ndjson -> 0 {"id":"1","name":"Owl","type":"coin","accession":"2020.1","maker":"Athens","weight":17,"on_display":true,"condition":"good","revision":1}
         list --fields id,maker --where type=coin -> 0 ID  MAKER\n 1  Athens
         summary --by on_display -> 0 ON_DISPLAY  COUNT\nfalse           1\ntrue            1\nall             2
+        summary --by maker --limit 1 -> 0 MAKER   COUNT\nAthens      1\nothers      1\nall         2
+        summary --by maker --limit 1 --format json -> 0 {"count":2,"groups":[{"maker":"Athens","count":1}],"others":{"count":1,"values":1}}
+        list --where maker_contains=THEN --where type_not=vase --fields id -> 0 ID\n 1
         summary --format csv -> 0 type,decade,count\ncoin,,1\nvase,-540,1
         list --words none -> 0 ! No robot meets these conditions.*"#,
     );
@@ -118,13 +121,13 @@ fn unknown_names_have_a_hint() {
         update 1 --unset makr -> 2 ! *'makr' is none of the fields NAMES; did you mean maker?\n*
         add x --set makr=x -> 2 ! *'makr' is none of the fields NAMES; did you mean maker?\n*
         fields remove makr -> 1 ! error: 'makr' is none of the fields NAMES; did you mean maker?
-        list --where makr=x -> 2 ! *weight_from, weight_to, on_display, condition, created_at_from, *; did you mean maker?\n*
-        list --where colour=x -> 2 ! *on_display, condition, *updated_by\n*
+        list --where makr=x -> 2 ! *weight_from, weight_to, on_display, *; did you mean maker?\n*
+        list --where colour=x -> 2 ! *on_display, *updated_by_contains\n*
         list --where maker -> 2 ! *write it as FIELD=VALUE*
         list --where condition=bad -> 2 ! *condition must be one of: good, fair, poor*
         list --sort=-wieght -> 2 ! *did you mean weight?\n*
         list --fields id,makr -> 2 ! *which is not a field; the fields are id,name,*; did you mean maker?\n*
-        summary --by conditio -> 2 ! *type, on_display, condition; did you mean condition?\n*
+        summary --by conditio -> 2 ! *NAMES; did you mean condition?\n*
         update 1 --set weight=heavy -> 2 ! *weight must be a number*
         update 1 --set weight=1 --set weight=2 -> 2 ! *weight is given twice*
         list --year-from x -> 2 ! *year_from must be an integer from -5000 to*";

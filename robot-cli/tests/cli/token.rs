@@ -28,6 +28,8 @@ fn token_matches_its_server_entry() {
     sandbox.examples(
         r#"
         token new write --format json -> 0 {"api_token":"write:sha256:*","token":"robots_*"}
+        token new write --format json --link http://localhost:8000/ -> 0 {"api_token":"*","link":"http://localhost:8000/#token=robots_*"}
+        token new write --link robots.example -> 2 ! *such as https://robots.example*
         token new write --name CI -> 2 ! *1 to 32 characters*"#,
     );
     assert!(sandbox.files().is_empty(), "no catalogue is needed for it");

@@ -11,7 +11,7 @@ use crate::model::{Definition, Field, Kind, Member, ParseIdError, RobotId, Value
 ///
 /// let conditions = Definition::built_in().conditions();
 /// let names: Vec<_> = conditions.map(|condition| condition.name().to_owned()).collect();
-/// assert_eq!(names[..5], ["name", "type", "year", "year_from", "year_to"]);
+/// assert_eq!(names[3..8], ["type", "type_not", "year", "year_not", "year_from"]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition {
@@ -27,6 +27,10 @@ pub struct Condition {
 pub enum Comparison {
     /// It is equal.
     Is,
+    /// It is not equal, or missing.
+    Not,
+    /// It contains the text, without case and diacritics.
+    Contains,
     /// It is equal or greater.
     From,
     /// It is equal or less.
@@ -37,21 +41,39 @@ impl Definition {
     /// All conditions for fields, in the order of the fields: for those that clients set, and those of
     /// [`Field::AUDIT`].
     pub fn conditions(&self) -> impl Iterator<Item = Condition> + '_ {
-        use Comparison::{From, Is, To};
+        use Comparison::{Contains, From, Is, Not, To};
         let audit = self.readable().filter(|field| field.is_audit());
         self.settable().iter().chain(audit).flat_map(|field| {
-            let limits = [(From, "_from"), (To, "_to")].into_iter();
-            let limits = limits.filter(|_| field.kind().is_ordered());
-            let is = [(Is, "")].into_iter();
-            // No client knows the millisecond of a change.
-            let is = is.filter(|_| *field.kind() != Kind::Timestamp);
-            let all = is.chain(limits);
-            all.map(move |(comparison, end)| Condition {
-                name: format_compact!("{field}{end}"),
+            let kind = field.kind();
+            let has = |comparison: &Comparison| match comparison {
+                // No client knows the millisecond of a change.
+                Is | Not => *kind != Kind::Timestamp,
+                Contains => matches!(kind, Kind::Text { .. }) && !kind.is_time(),
+                From | To => kind.is_ordered(),
+            };
+            let all = [Is, Not, Contains, From, To].into_iter().filter(has);
+            all.map(move |comparison| Condition {
+                name: format_compact!("{field}{}", comparison.end()),
                 field: field.clone(),
                 comparison,
             })
         })
+    }
+}
+
+/// The maximum length of a text that values contain, in characters. Longer, and a database server compares for longer.
+pub(crate) const PART_LIMIT: usize = 100;
+
+impl Comparison {
+    /// What follows the name of the field.
+    pub(crate) const fn end(self) -> &'static str {
+        match self {
+            Self::Is => "",
+            Self::Not => "_not",
+            Self::Contains => "_contains",
+            Self::From => "_from",
+            Self::To => "_to",
+        }
     }
 }
 
@@ -85,12 +107,17 @@ impl Condition {
         self.field.member() == Member::Id
     }
 
-    /// Whether a filter may have several values, of which a robot has any.
+    /// Whether a filter may have several values, of which a robot has any. With [`Comparison::Not`], it has none of them,
+    /// and with [`Comparison::Contains`], it has all.
     #[must_use]
     pub fn is_repeatable(&self) -> bool {
         let field = &self.field;
         let is_of_values = field.is_own() || !field.choices().is_empty() || self.is_of_ids();
-        self.comparison == Comparison::Is && is_of_values
+        match self.comparison {
+            Comparison::Is => is_of_values,
+            Comparison::Not | Comparison::Contains => true,
+            Comparison::From | Comparison::To => false,
+        }
     }
 
     /// The maximum number of values that a query may have: one, unless it is repeatable. More, and a robot is
@@ -98,6 +125,7 @@ impl Condition {
     pub(crate) fn value_limit(&self) -> usize {
         match self.is_repeatable() {
             true if self.is_of_ids() => 1000,
+            true if self.comparison == Comparison::Contains => 16,
             true => 100,
             false => 1,
         }
@@ -128,6 +156,12 @@ impl Condition {
                 )
             }
             Comparison::Is => format!("Only robots of this {field}"),
+            Comparison::Not => format!(
+                "Only robots not of this {field}; repeat it for several, leave it empty for any"
+            ),
+            Comparison::Contains => format!(
+                "Only robots whose {field} contains this text, whatever its case and diacritics"
+            ),
             Comparison::From => format!("Only robots of this {field} or {}", end[0]),
             Comparison::To => format!("Only robots of this {field} or {}", end[1]),
         }
@@ -140,9 +174,19 @@ impl Condition {
     /// A message for people, if it is not as [`Field::requirement`] says.
     pub fn parse<'t>(&self, text: &'t str) -> Result<Option<Value<'t>>, String> {
         let field = &self.field;
+        if self.comparison == Comparison::Contains {
+            let is_part = (1..=PART_LIMIT).contains(&text.chars().count());
+            let message = || {
+                format!(
+                    "{} must be a text of 1 to {PART_LIMIT} characters",
+                    self.name
+                )
+            };
+            return is_part.then(|| Some(text.into())).ok_or_else(message);
+        }
         let may_be_missing = field.is_own() || !field.is_required();
-        let permits_none =
-            self.comparison == Comparison::Is && may_be_missing && field.member() != Member::Name;
+        let is_compared = matches!(self.comparison, Comparison::Is | Comparison::Not);
+        let permits_none = is_compared && may_be_missing && field.member() != Member::Name;
         if text.is_empty() && permits_none {
             return Ok(None);
         }

@@ -49,6 +49,10 @@ pub struct FieldFilter {
     pub field: Field,
     /// The value is one of these, where `None` is no value; any if there are none.
     pub any_of: Vec<Option<Value<'static>>>,
+    /// The value is none of these, where `None` is no value.
+    pub none_of: Vec<Option<Value<'static>>>,
+    /// The value contains all of these texts, without case and diacritics.
+    pub containing: Vec<String>,
     /// The value is equal or greater.
     pub from: Option<Value<'static>>,
     /// The value is equal or less.
@@ -61,8 +65,28 @@ impl FieldFilter {
         let compare = |limit: &Value<'_>| value.as_ref().map(|value| value.compare(limit));
         let (from, to) = (self.from.as_ref(), self.to.as_ref());
         (self.any_of.is_empty() || self.any_of.contains(&value))
+            && !self.none_of.contains(&value)
+            && (self.containing.is_empty() || value.as_ref().is_some_and(|value| self.is_in(value)))
             && from.is_none_or(|from| compare(from).is_some_and(Ordering::is_ge))
             && to.is_none_or(|to| compare(to).is_some_and(Ordering::is_le))
+    }
+
+    /// Whether a value contains all texts.
+    fn is_in(&self, value: &Value<'_>) -> bool {
+        let value = value.to_string();
+        let folded = fold(&value);
+        let mut texts = self.containing.iter();
+        texts.all(|text| folded.contains(&*fold(text)))
+    }
+
+    /// Whether robots without a value do not meet the conditions.
+    pub(crate) fn excludes_none(&self) -> bool {
+        let is_excluded = !self.any_of.is_empty() && !self.any_of.contains(&None);
+        is_excluded
+            || self.none_of.contains(&None)
+            || !self.containing.is_empty()
+            || self.from.is_some()
+            || self.to.is_some()
     }
 }
 
@@ -123,16 +147,14 @@ impl Filter {
                 Value::Text(text) => !choices.is_empty() && !choices.contains(text),
                 _ => false,
             };
-            let values = condition.any_of.iter().flatten().filter(is_unknown);
+            let values = condition.any_of.iter().chain(&condition.none_of);
+            let values = values.flatten().filter(is_unknown);
             values.map(|value| (&condition.field, value))
         })
     }
 
     fn with_any(mut self, field: Field, value: Option<Value<'static>>) -> Self {
-        let any_of = &mut self.field(field).any_of;
-        if !any_of.contains(&value) {
-            any_of.push(value);
-        }
+        add(&mut self.field(field).any_of, value);
         self
     }
 
@@ -174,6 +196,11 @@ impl Filter {
                 return range.at_most(field, year);
             }
             (Comparison::Is, value) => return self.with_any(field, value),
+            (Comparison::Not, value) => add(&mut self.field(field).none_of, value),
+            (Comparison::Contains, value) => {
+                let text = value.map_or_else(String::new, |value| value.to_string());
+                add(&mut self.field(field).containing, text);
+            }
         }
         self
     }
@@ -192,6 +219,7 @@ impl Filter {
             Comparison::Is => has_from || has_to || (has_value && !condition.is_repeatable()),
             Comparison::From => has_from || has_value,
             Comparison::To => has_to || has_value,
+            Comparison::Not | Comparison::Contains => false,
         }
     }
 
@@ -207,6 +235,8 @@ impl Filter {
             let filter = FieldFilter {
                 field,
                 any_of: Vec::new(),
+                none_of: Vec::new(),
+                containing: Vec::new(),
                 from: None,
                 to: None,
             };
@@ -287,6 +317,13 @@ impl Filter {
     /// Whether the text that names contain is the only condition.
     pub(crate) fn has_only_text(&self) -> bool {
         self.fields.is_empty() && self.words.is_empty()
+    }
+}
+
+/// Adds a value, unless it is there.
+fn add<T: PartialEq>(values: &mut Vec<T>, value: T) {
+    if !values.contains(&value) {
+        values.push(value);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The trait that every store implements.
 
-use std::sync::Arc;
+use std::{slice, sync::Arc};
 
 use compact_str::CompactString;
 
@@ -15,7 +15,7 @@ use super::{
     pending::Pending,
     restoration::Restoration,
     retention::Retention,
-    summary::Count,
+    summary::{Count, FrequentValues},
 };
 use crate::{
     files::StoreFiles,
@@ -228,6 +228,31 @@ pub trait Catalogue: Send + Sync {
         Ok(Count::of(&robots.items, by))
     }
 
+    /// The values of a field that most robots of a filter have, up to a number of values. The default counts all values.
+    ///
+    /// # Errors
+    /// As [`counts`](Self::counts).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Field, Filter, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// catalogue.add(Draft::new("BB-8", "droid", 2015))?;
+    /// let years = catalogue.frequent_values(&Filter::all(), &Field::YEAR, 1)?;
+    /// assert_eq!((&years.groups[..], years.others), (&[(Some(1977.into()), 1)][..], (1, 1)));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn frequent_values(
+        &self,
+        filter: &Filter,
+        field: &Field,
+        limit: usize,
+    ) -> Result<FrequentValues> {
+        let counts = self.counts(filter, slice::from_ref(field))?.into_iter();
+        let counts = counts.map(|mut one| (one.values.pop().flatten(), one.count));
+        Ok(FrequentValues::new(counts, limit))
+    }
+
     /// The definition of the catalogue, which the methods of [`CatalogueExt`](crate::CatalogueExt) check
     /// drafts by: by default the built-in one. Must not block.
     fn definition(&self) -> Arc<Definition> {
@@ -345,6 +370,14 @@ macro_rules! forward_catalogue {
             }
             fn counts(&$self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
                 $target.counts(filter, by)
+            }
+            fn frequent_values(
+                &$self,
+                filter: &Filter,
+                field: &Field,
+                limit: usize,
+            ) -> Result<FrequentValues> {
+                $target.frequent_values(filter, field, limit)
             }
             fn definition(&$self) -> Arc<Definition> {
                 $target.definition()

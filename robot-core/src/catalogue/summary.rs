@@ -119,8 +119,7 @@ pub(crate) fn counted_values(
     field: &Field,
     counts: impl IntoIterator<Item = ValueCount>,
 ) -> Vec<ValueCount> {
-    let mut counted: HashMap<Option<String>, ValueCount> = HashMap::new();
-    for (value, count) in counts {
+    let counts = counts.into_iter().map(|(value, count)| {
         let value = match value.filter(|value| field.kind().is_valid_time(value)) {
             Some(Value::Text(time)) if field.kind().is_time() => {
                 let year = time.split('-').next().unwrap_or_default();
@@ -128,15 +127,82 @@ pub(crate) fn counted_values(
             }
             value => value,
         };
-        let text = value.as_ref().map(ToString::to_string);
-        counted.entry(text).or_insert((value, 0)).1 += count;
-    }
-    let mut counted: Vec<_> = counted.into_values().collect();
+        (value, count)
+    });
+    let mut counted = grouped(counts);
     counted.sort_by(|(one, _), (other, _)| match (one, other) {
         (Some(one), Some(other)) => one.compare(other),
         (one, other) => one.is_none().cmp(&other.is_none()),
     });
     counted
+}
+
+/// The numbers by value, each value once.
+fn grouped(counts: impl IntoIterator<Item = ValueCount>) -> Vec<ValueCount> {
+    let mut counted: HashMap<Option<String>, ValueCount> = HashMap::new();
+    for (value, count) in counts {
+        let text = value.as_ref().map(ToString::to_string);
+        counted.entry(text).or_insert((value, 0)).1 += count;
+    }
+    counted.into_values().collect()
+}
+
+/// The values of a field that most robots have.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FrequentValues {
+    /// The number of all robots.
+    pub count: u64,
+    /// The values with the numbers of their robots. The greatest number is first; of equal ones, that of the least value.
+    /// No value is last, if there are such robots.
+    pub groups: Vec<ValueCount>,
+    /// The number of other values, and of the robots that have them.
+    pub others: (u64, u64),
+}
+
+impl FrequentValues {
+    /// Those of all numbers by value, up to a number of values.
+    #[must_use]
+    pub fn new(counts: impl IntoIterator<Item = ValueCount>, limit: usize) -> Self {
+        let counted = grouped(counts);
+        let robots = counted.iter().map(|(_, count)| count).sum();
+        let values = counted.iter().filter(|(value, _)| value.is_some()).count();
+        Self::of(counted, robots, values as u64, limit)
+    }
+
+    /// Those of the most frequent values, of which there are so many, also of robots.
+    fn of(mut groups: Vec<ValueCount>, count: u64, values: u64, limit: usize) -> Self {
+        groups.sort_by(|(one, robots), (other, of_other)| match (one, other) {
+            (Some(one), Some(other)) => of_other.cmp(robots).then_with(|| one.compare(other)),
+            (one, other) => one.is_none().cmp(&other.is_none()),
+        });
+        let none = groups.pop_if(|(value, _)| value.is_none());
+        groups.truncate(limit);
+        let other_values = values.saturating_sub(groups.len() as u64);
+        groups.extend(none);
+        let counted: u64 = groups.iter().map(|(_, robots)| robots).sum();
+        let others = (other_values, count.saturating_sub(counted));
+        Self {
+            count,
+            groups,
+            others,
+        }
+    }
+
+    /// Those of rows, each of which also has the number of all robots and that of all values.
+    pub(crate) fn of_rows(rows: Vec<Count>, limit: usize) -> Self {
+        let number = |row: &Count, place| match row.values.get(place) {
+            Some(Some(Value::Integer(number))) => number.unsigned_abs(),
+            _ => 0,
+        };
+        let (count, values) = rows
+            .first()
+            .map_or((0, 0), |row| (number(row, 1), number(row, 2)));
+        let groups = rows
+            .into_iter()
+            .map(|mut row| (row.values.swap_remove(0), row.count));
+        Self::of(groups.collect(), count, values, limit)
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{dialect::Dialect, fragment::Fragment};
 use crate::{
     catalogue::{Cursor, FieldFilter, Filter, Place, Sort},
-    model::{Definition, Field, Member, RobotId, Value},
+    model::{Definition, Field, Member, RobotId, Value, fold},
 };
 
 /// The SQL of a field's value.
@@ -28,11 +28,13 @@ pub(super) fn conditions<C: Dialect>(filter: &Filter) -> Option<Fragment<'static
     let conditions = filter.fields.iter().flat_map(of_field::<C>);
     let conditions = conditions.reduce(Fragment::and)?;
     // There are endless combinations of own fields, of which a connection would keep a statement each.
+    let values =
+        |field: &FieldFilter| field.any_of.len() + field.none_of.len() + field.containing.len();
     let is_simple = match &*filter.fields {
-        [field] => field.any_of.len() <= 1,
+        [field] => values(field) <= 1,
         fields => fields
             .iter()
-            .all(|field| !field.field.is_own() && field.any_of.len() <= 4),
+            .all(|field| !field.field.is_own() && values(field) <= 4),
     };
     Some(if is_simple {
         conditions
@@ -48,21 +50,34 @@ pub(super) fn of_field<C: Dialect>(filter: &FieldFilter) -> Vec<Fragment<'static
         let condition = Fragment::new(format!("{sql} {operator} "));
         with_value::<C>(condition, value)
     };
-    let mut conditions = Vec::new();
-    if !filter.any_of.is_empty() {
+    let is = |condition: &str| Fragment::new(format!("{sql} {condition}"));
+    let listed = |operator: &str, values: &[Option<Value<'_>>]| {
         // No value contains NUL, which PostgreSQL does not accept.
         let has_nul = |value: &Value<'_>| matches!(value, Value::Text(text) if text.contains('\0'));
-        let values = filter.any_of.iter().flatten();
-        let values = values.filter(|value| !has_nul(value));
-        let none = Fragment::new(format!("{sql} IS NULL"));
-        let is_none = filter.any_of.contains(&None).then_some(none);
+        let values = values.iter().flatten().filter(|value| !has_nul(value));
         // Not by OR, whose nesting SQLite limits.
         let values = values.map(|value| with_value::<C>(Fragment::new(""), value));
         let values = values.reduce(|list, value| list.sql(", ").then(value));
-        let any = values.map(|values| Fragment::new(format!("{sql} IN (")).then(values).sql(")"));
-        let any = any.into_iter().chain(is_none).reduce(Fragment::or);
+        values.map(|values| is(&format!("{operator} (")).then(values).sql(")"))
+    };
+    let mut conditions = Vec::new();
+    if !filter.any_of.is_empty() {
+        let is_none = filter.any_of.contains(&None).then(|| is("IS NULL"));
+        let any = listed("IN", &filter.any_of).into_iter().chain(is_none);
+        let any = any.reduce(Fragment::or);
         conditions.push(any.unwrap_or_else(|| Fragment::new("1 = 0")));
     }
+    let others = listed("NOT IN", &filter.none_of);
+    if filter.none_of.contains(&None) {
+        conditions.extend(others.into_iter().chain([is("IS NOT NULL")]));
+    } else {
+        conditions.extend(others.map(|others| others.or(is("IS NULL"))));
+    }
+    conditions.extend(filter.containing.iter().map(|text| match &*fold(text) {
+        "" => is("IS NOT NULL"),
+        folded if folded.contains('\0') => Fragment::new("1 = 0"),
+        folded => C::folded_contains(&sql, folded),
+    }));
     conditions.extend(filter.from.iter().map(|from| compared(">=", from)));
     conditions.extend(filter.to.iter().map(|to| compared("<=", to)));
     conditions
@@ -95,11 +110,8 @@ impl ValueGroup {
     pub(super) fn after(present: &Definition, cursor: &Cursor, filter: &Filter) -> &'static [Self] {
         let field = &cursor.sort().field;
         let all_have = present.all_have(field);
-        let excludes_none = |of_field: &FieldFilter| {
-            let is_in_list = of_field.any_of.is_empty() || of_field.any_of.contains(&None);
-            of_field.field.is(field)
-                && (!is_in_list || of_field.from.is_some() || of_field.to.is_some())
-        };
+        let excludes_none =
+            |of_field: &FieldFilter| of_field.field.is(field) && of_field.excludes_none();
         let lists_none = !all_have && !filter.fields.iter().any(excludes_none);
         match cursor.place() {
             Some(Place { value: None, .. }) if lists_none => &[Self::WithoutValue],

@@ -1,6 +1,6 @@
 //! What a backend implements itself of the statements about robots.
 
-use std::future::Future;
+use std::{borrow::Cow, future::Future};
 
 use diesel::QueryResult;
 
@@ -116,10 +116,13 @@ pub(super) trait Dialect: Execute {
     const POSITION: &str = "instr";
 
     /// The condition that an SQL expression contains a text.
-    fn contains<'a>(sql: &str, text: &'a str) -> Fragment<'a> {
+    fn contains<'a>(sql: &str, text: impl Into<Cow<'a, str>>) -> Fragment<'a> {
         let position = Fragment::new(format!("{}({sql}, ", Self::POSITION));
         position.text(text).sql(") > 0")
     }
+
+    /// The condition that the folded value of an SQL expression contains a folded text, which is not empty.
+    fn folded_contains(sql: &str, folded: &str) -> Fragment<'static>;
 
     /// The condition that a name contains a text.
     fn name_contains(text: &str) -> Fragment<'_> {

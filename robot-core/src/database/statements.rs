@@ -139,12 +139,25 @@ pub(super) fn of_part<'a, C: Dialect>(
     query.sql(format!(" ORDER BY {}", order::<C>(cursor.sort(), part)))
 }
 
+/// Which rows [`counts`] returns.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Counted {
+    All,
+    /// So many rows of one field: that of no value first, then the greatest numbers. Each also has the number of all
+    /// robots and that of all values.
+    MostFrequent(usize),
+}
+
+/// The maximum size of the values that are read, in bytes.
+const VALUES_LIMIT: usize = 1 << 20;
+
 /// Counts the robots that [`page`] reads without a limit, by their values of these fields.
 pub(super) async fn counts<C: Dialect>(
     connection: &mut C,
     filter: &Filter,
     condition: Option<Fragment<'_>>,
     by: &[Field],
+    counted: Counted,
 ) -> QueryResult<Vec<Count>> {
     let names = (0..by.len()).map(|place| format!("value_{place}"));
     let names: Vec<_> = names.collect();
@@ -153,19 +166,33 @@ pub(super) async fn counts<C: Dialect>(
     let (columns, names) = (columns.collect::<String>(), names.join(", "));
     let (before, after) = C::JSON_ARRAY;
     let all = conditions::<C>(filter).into_iter().chain(condition);
-    let counted = select(
+    let groups = select(
         format!("{columns}count(*) AS robots"),
         all.reduce(Fragment::and),
     );
-    let query =
-        Fragment::new(format!("SELECT robots, {before}{names}{after} FROM (")).then(counted);
+    let totals = match counted {
+        Counted::All => String::new(),
+        Counted::MostFrequent(_) => format!(", sum(robots) OVER (), count({names}) OVER ()"),
+    };
+    let query = format!("SELECT robots, {before}{names}{totals}{after} FROM (");
+    let query = Fragment::new(query).then(groups);
     let query = match by {
         [] => query,
         _ => query.sql(format!(" GROUP BY {names}")),
     };
-    let room = &mut Room::of_robots(usize::MAX);
-    let query = query.sql(") AS counted").limited();
-    connection.pairs(query, room, |row| count(by, row)).await
+    let query = query.sql(") AS counted");
+    let (mut fields, mut room) = (by.to_vec(), Room::of_robots(usize::MAX));
+    let query = match counted {
+        Counted::All => query,
+        Counted::MostFrequent(rows) => {
+            fields.extend([Field::REVISION, Field::REVISION]);
+            room.bytes = VALUES_LIMIT;
+            let order = format!(" ORDER BY {names} IS NOT NULL, robots DESC, {names}");
+            query.sql(order).limit(rows)
+        }
+    };
+    let read = |row| count(&fields, row);
+    connection.pairs(query.limited(), &mut room, read).await
 }
 
 /// The ids of robots that meet a condition, in the order of the ids: so many at most.

@@ -1,6 +1,7 @@
 //! `PATCH` and `DELETE` of `/v1/robots`: a change of all robots that meet conditions, or of none.
 //!
-//! A body `{"ids": […], "changes": {…}}` has ids as a further condition: more than an address may have.
+//! A body `{"ids": […], "revisions": […], "changes": {…}}` has ids as a further condition: more than an address may have. Of
+//! these robots, those that were changed since they were read do not have one of the revisions any more.
 //!
 //! The robots are read, and changed together under the condition that they still have the revisions that were
 //! read. Otherwise they are read again.
@@ -42,6 +43,7 @@ const NAMED: usize = 5;
 struct Selection<'a> {
     #[serde(borrow)]
     ids: Vec<&'a RawValue>,
+    revisions: Option<Vec<i64>>,
     changes: Option<&'a RawValue>,
 }
 
@@ -55,7 +57,7 @@ fn read_selection(body: &[u8]) -> Result<Option<Selection<'_>>, Failure> {
     let selection = has_ids.then(|| serde_json::from_slice(body)).transpose();
     selection.map_err(|_| {
         let message =
-            "A body with ids must have nothing else but changes: {\"ids\":[\"1\"],\"changes\":{…}}";
+            "A body with ids must have nothing else but revisions and changes: {\"ids\":[\"1\"],\"changes\":{…}}";
         Failure::malformed(message)
     })
 }
@@ -63,9 +65,17 @@ fn read_selection(body: &[u8]) -> Result<Option<Selection<'_>>, Failure> {
 /// The robots that meet the conditions of the query and, if there is a selection, have one of its ids.
 fn selected(call: &Call<'_>, selection: Option<&Selection<'_>>) -> Result<Filter, Failure> {
     let filter = filter(&call.arguments, &call.definition)?;
-    let Some(Selection { ids, .. }) = selection else {
+    let Some(Selection { ids, revisions, .. }) = selection else {
         return Ok(filter);
     };
+    let is_wrong = |all: &Vec<i64>| all.is_empty() || all.iter().any(|one| *one < 1);
+    if revisions.as_ref().is_some_and(is_wrong) {
+        return Err(Failure::malformed("revisions must have positive integers"));
+    }
+    let revisions = revisions.iter().flatten();
+    let filter = revisions.fold(filter, |filter, revision| {
+        filter.with(Field::REVISION, *revision)
+    });
     let limit = Condition::ID.value_limit();
     if !(1..=limit).contains(&ids.len()) || call.arguments.text("id").is_some() {
         let message = format!("ids must have 1 to {limit} ids, and the query none");

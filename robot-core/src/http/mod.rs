@@ -26,7 +26,7 @@
 //! | `api`, `settings` | [`Api`], the entry point; its settings, and what its requests share |
 //! | `exchange` | [`Exchange`], a request and its response: permissions, dispatch, `OPTIONS` |
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
-//! | `robots`, `bulk`, `import`, `export` | the handlers |
+//! | `robots`, `bulk`, `import`, `export`, `permissions` | the handlers |
 //! | `reply` | responses to changes, by behaviour and preference |
 //! | `parameters`, `query` | the names of query parameters and the values in a request; what queries ask for |
 //! | `openapi` | the description of the API: a document, completed for the service |
@@ -67,6 +67,7 @@ mod openapi;
 mod origin;
 mod parameters;
 mod parse_error;
+mod permissions;
 mod query;
 mod render;
 mod reply;

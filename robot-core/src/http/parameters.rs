@@ -42,7 +42,7 @@ pub(super) const ROBOT: Parameters = Parameters::new(&["fields"]);
 
 /// The parameters of a summary.
 pub(super) const SUMMARY: Parameters =
-    Parameters::with_conditions(&["containing", "fold", "q", "by"]);
+    Parameters::with_conditions(&["containing", "fold", "q", "by", "limit"]);
 
 /// The parameters of an operation that has none.
 pub(super) const NONE: Parameters = Parameters::new(&[]);

@@ -1,6 +1,6 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
 use ::http::{
     HeaderName,
@@ -15,7 +15,7 @@ use super::{
     conditions::Conditions,
     failure::{Failure, PATCH_TYPE},
     headers, list,
-    query::{ListQuery, check_choices, fields, filter, view},
+    query::{ListQuery, check_choices, fields, filter, limit, view},
     render::{self, Array, envelope},
     reply::{Reply, done},
     response::{self, HandlerResult, Started},
@@ -30,6 +30,9 @@ use crate::{
 /// current revision. Fewer, and changes are rejected while others change the robot; more, and each
 /// occupies a thread for longer.
 pub(super) const ATTEMPTS: usize = 32;
+
+/// The number of values in a summary by a field that may have endless ones, by default.
+const FREQUENT: usize = 100;
 
 const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
@@ -81,19 +84,31 @@ fn start_list(call: &Call<'_>, query: ListQuery) -> Started {
 pub(super) fn summary(call: &Call<'_>) -> Started {
     let (arguments, definition) = (&call.arguments, &call.definition);
     let filter = filter(arguments, definition)?;
-    let by = arguments.parse("by", |name| countable(name, definition))?;
+    let by = arguments.parse("by", |name| field_of(name, definition))?;
+    let limit = arguments.parse("limit", limit)?.map(NonZeroUsize::get);
+    let is_countable = |by: &Field| definition.countable().any(|field| field.is(by));
+    let counts_all = limit.is_none() && by.as_ref().is_some_and(is_countable);
     let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);
     Ok(Pending::blocking(move || {
         check_choices(&*service.catalogue, &filter)?;
         if let Some(field) = by {
-            let counts = service.catalogue.value_counts(&filter, &field)?;
+            let (counts, others) = if counts_all {
+                (service.catalogue.value_counts(&filter, &field)?, None)
+            } else {
+                let limit = limit.unwrap_or(FREQUENT);
+                let frequent = service.catalogue.frequent_values(&filter, &field, limit)?;
+                let (values, count) = frequent.others;
+                (frequent.groups, Some(Others { values, count }))
+            };
             let groups = counts.iter().map(|(value, count)| ValueGroup {
                 value: [(field.name(), value)].into(),
                 count: *count,
             });
+            let of_others = others.as_ref().map_or(0, |others| others.count);
             let counts = ValueCounts {
-                count: counts.iter().map(|(_, count)| count).sum(),
+                count: counts.iter().map(|(_, count)| count).sum::<u64>() + of_others,
                 groups: groups.collect(),
+                others,
             };
             return Ok(response::ok(render::data(behaviour, "OK", &counts)));
         }
@@ -102,10 +117,10 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     }))
 }
 
-fn countable(name: &str, definition: &Definition) -> Result<Field, String> {
-    let fields: Vec<_> = definition.countable().cloned().collect();
+fn field_of(name: &str, definition: &Definition) -> Result<Field, String> {
+    let fields = definition.settable();
     let found = fields.iter().find(|field| field.name() == name).cloned();
-    found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)))
+    found.ok_or_else(|| format!("by must be one of: {}", Field::names(fields)))
 }
 
 /// The reply to a summary by the values of a field.
@@ -113,6 +128,15 @@ fn countable(name: &str, definition: &Definition) -> Result<Field, String> {
 struct ValueCounts<'a> {
     count: u64,
     groups: Vec<ValueGroup<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<Others>,
+}
+
+/// The number of other values than the most frequent ones, and of the robots that have them.
+#[derive(Serialize)]
+struct Others {
+    values: u64,
+    count: u64,
 }
 
 /// The number of robots with a value; `null` is none.

@@ -10,6 +10,7 @@ use super::{
         self, BULK, CHANGES, DEFINE, EXPORT, HISTORY, IMPORT, LIST, NONE, Parameters, REVERT,
         ROBOT, SEARCH, SUMMARY,
     },
+    permissions,
     response::Started,
     robots,
     route::{
@@ -74,6 +75,7 @@ pub(super) static TABLE: &[Route] = routes! {
     "/robots/import" both [write("POST", Streamed(import::start), &IMPORT)];
     "/robots/import/propose" both [write("POST", Streamed(import::propose), &IMPORT)];
     "/robots/export" both [read(export::start, &EXPORT)];
+    "/access" v1 [needing(None, read(permissions::get, &NONE))];
     "/definition"
         both [
             read(definition::get, &NONE),

@@ -25,6 +25,8 @@ fn invalid_definitions_are_refused_with_the_place() {
         {"properties":{"":{"type":"string"}}} -> properties.: a name has 1 to 63 of the characters a to z, 0 to 9 and _, the first one a letter
         {"properties":{"é":{"type":"string"}}} -> properties.é: a name has 1 to 63 of the characters a to z, 0 to 9 and _, the first one a letter
         {"properties":{"id":{"type":"string"}}} -> properties.id: this name has another meaning; choose another one
+        {"properties":{"weight_not":{"type":"string"}}} -> properties.weight_not: this name has another meaning; choose another one
+        {"properties":{"a_contains":{"type":"string"}}} -> properties.a_contains: this name has another meaning; choose another one
         {"properties":{"weight_to":{"type":"string"}}} -> properties.weight_to: this name has another meaning; choose another one
         {"properties":{"a":{}}} -> properties.a: needs a type (string, integer, number or boolean), or an enum
         {"properties":{"a":{"type":"array"}}} -> properties.a.type: must be string, integer, number or boolean; an enum has strings, and the built-in fields keep their types

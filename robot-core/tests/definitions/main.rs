@@ -205,14 +205,19 @@ fn wrong_parameters_return_400() {
             100,
             "maker must have at most 100 different values",
         ),
+        (
+            "&maker_contains=",
+            16,
+            "maker_contains must have at most 16 different values",
+        ),
         ("+", 16, "q must have at most 16 different words"),
     ] {
         let query = |count| values(count, separator).replace("?+", "?q=");
         assert_eq!(service.send("GET", &query(most), "").0, 200);
         service.assert_failure(("GET", &query(most + 1), ""), 400, message);
     }
-    let expected = "by must be one of: type,acquired,on_display,condition";
-    service.assert_failure(("GET", "/api/robots/summary?by=maker", ""), 400, expected);
+    let expected = "by must be one of: name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story";
+    service.assert_failure(("GET", "/api/robots/summary?by=id", ""), 400, expected);
     let strict = |query: &str| {
         let request = http::Request::get(format!("/api/robots?{query}"));
         let request = request.header("prefer", "handling=strict").body("");

@@ -5,8 +5,8 @@ use std::env;
 use proptest::{collection::vec, prelude::*};
 use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Draft, Error, Field, Filter,
-    MemoryCatalogue, PageRequest, Pages, Redefinition, Revision, Robot, RobotId, Sort, Summary,
-    ValidChanges, ValueCount,
+    FrequentValues, MemoryCatalogue, PageRequest, Pages, Redefinition, Revision, Robot, RobotId,
+    Sort, Summary, ValidChanges, ValueCount,
 };
 
 use crate::{
@@ -21,7 +21,7 @@ enum Answer {
     Done,
     Robots(Vec<(usize, Revision, Draft)>),
     Counted(u64, Summary),
-    CountedBy(Vec<ValueCount>),
+    CountedBy(Vec<ValueCount>, FrequentValues),
     Excluded(String, DefinitionConflict, u64, Vec<usize>, Vec<String>),
     Rejected(Vec<String>),
     NotFound,
@@ -116,8 +116,14 @@ impl<C: Catalogue> Subject<'_, C> {
             Step::CountBy(name) => {
                 let definition = catalogue.definition();
                 let field = definition.field(name);
-                let counts = field.map(|field| catalogue.value_counts(&Filter::all(), field));
-                return Answer::CountedBy(counts.transpose().unwrap().unwrap_or_default());
+                let all = &Filter::all();
+                let counts = field.map(|field| catalogue.value_counts(all, field));
+                let frequent = field.map(|field| catalogue.frequent_values(all, field, 2));
+                let counts = counts.transpose().unwrap().unwrap_or_default();
+                return Answer::CountedBy(
+                    counts,
+                    frequent.transpose().unwrap().unwrap_or_default(),
+                );
             }
             Step::Index => {
                 (self.index)();

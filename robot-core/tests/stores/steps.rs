@@ -29,6 +29,7 @@ pub(crate) enum Step {
     Define(usize, bool),
     /// Conditions by their names, an order, and the number of robots on a page.
     Own(Vec<(&'static str, &'static str)>, &'static str, usize),
+    /// All values of a field, and the most frequent ones.
     CountBy(&'static str),
     /// Completes the search index of a store that does so later.
     Index,
@@ -90,7 +91,7 @@ const INTEGERS: [i64; 7] = [0, 1, 3, -3, 9_007_199_254_740_993, i64::MIN, i64::M
 
 /// A value of some field, and often of the one that has it.
 fn value() -> impl Strategy<Value = Value<'static>> {
-    let texts = "|a|A|b|é|'|\"|\\|%|_|🤖|a:b|null|1|good|fair|it's \"poor\"|2020-02-29|0001-01-01|2021-02-29";
+    let texts = "|a|A|b|é|e\u{301}%Ab|'|\"|\\|%|_|🤖|a:b|null|1|good|fair|it's \"poor\"|2020-02-29|0001-01-01|2021-02-29";
     let texts: Vec<_> = texts.split('|').collect();
     prop_oneof![
         4 => select(texts).prop_map(Value::from),
@@ -131,7 +132,11 @@ fn with_own(draft: impl Strategy<Value = Draft>) -> impl Strategy<Value = Draft>
 fn own_list() -> impl Strategy<Value = Step> {
     let conditions = "maker= maker=a maker=é maker=1 serial='  weight=0.1 weight= weight_from=1 \
                       weight_to=1e19 rooms=3 rooms_from=0 rooms_to=0 acquired_from=2000-01-01 \
-                      acquired= lent=true lent= state=good state= type= year= year_to=1977";
+                      acquired= lent=true lent= state=good state= type= year= year_to=1977 \
+                      maker_not=a maker_not= maker_contains=A maker_contains=É maker_contains=% serial_not=b \
+                      serial_contains=' rooms_not=3 rooms_contains=É weight_not=0.1 lent_not=true state_not=good \
+                      state_contains=O type_not=droid year_not=1977 name_contains=a name_contains=É \
+                      name_contains=ς name_contains=\\ name_contains=( name_not=a";
     let conditions: Vec<_> = conditions
         .split_whitespace()
         .map(|text| text.split_once('=').unwrap())
@@ -232,7 +237,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         2 => (0..DEFINITIONS.len(), any::<bool>())
             .prop_map(|(index, drops_values)| Step::Define(index, drops_values)),
         4 => own_list(),
-        1 => select(vec!["type", "lent", "state", "acquired"]).prop_map(Step::CountBy),
+        2 => select([&OWN[..], &["type", "year", "name"]].concat()).prop_map(Step::CountBy),
         5 => (state(), changed)
             .prop_map(|((order, age), draft)| Step::Update(order, age, draft)),
         3 => state().prop_map(|(order, age)| Step::Delete(order, age)),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{call, schema::Validator};
 
 /// The headers of the transport, of the web framework, and for browsers, which a document does not describe.
-const TRANSPORT: [&str; 11] = [
+const TRANSPORT: [&str; 12] = [
     "connection",
     "content-length",
     "content-security-policy",
@@ -22,6 +22,7 @@ const TRANSPORT: [&str; 11] = [
     "permissions-policy",
     "server",
     "transfer-encoding",
+    "vary",
     "x-content-type-options",
     "x-frame-options",
 ];
@@ -29,7 +30,7 @@ const TRANSPORT: [&str; 11] = [
 const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
 
 /// The statuses of requests that no case sends: without permission, too large, or to a server that refuses them.
-const REFUSALS: [&str; 8] = ["401", "403", "408", "413", "421", "431", "500", "503"];
+const REFUSALS: [&str; 7] = ["401", "403", "408", "413", "421", "500", "503"];
 
 pub(super) struct Document {
     value: Value,

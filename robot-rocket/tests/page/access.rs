@@ -42,22 +42,55 @@ fn token_is_requested_kept_and_forgotten() {
 }
 
 #[test]
-fn actions_wait_for_a_token_that_permits_them() {
-    visit("read").play(
-        r#"see #start: No robots yet -> enter R2-D2<Tab>d<Tab>1977 -> see #token: This requires a token
-           focus Token -> type robots_reader<Enter> -> see #token: This token does not permit to write
-           focus Token -> type robots_writer<Enter> -> rows 1 -> said Added R2-D2, droid, 1977.
-           focus Name -> press token-open -> focus Token -> press token-forget
-           choose robots.ndjson {"name":"C-3PO","type":"droid","year":1977} -> see #token: This requires a token
-           focus Token -> type robots_writer<Enter> -> see #plan-counts: Would add 1 robot.
-           import -> see #import-outcome: Added 1 robot. -> rows 2
-           run sessionStorage.clear() -> reload -> edit R2-D2 -> type R3-D3<Enter> -> see #token: This requires a token
-           focus Token -> type robots_writer<Enter> -> said Saved R3-D3.
-           run sessionStorage.clear() -> reload -> press Delete C-3PO -> see #token: This requires a token
-           focus Token -> type robots_writer<Enter> -> said Deleted C-3PO. -> names R3-D3
-           run sessionStorage.clear() -> reload -> rows 1
-           run $('thead .of-select input').click(); $('#erasing').requestSubmit() -> see #token: This requires a token
-           focus Token -> type robots_writer<Enter> -> said Deleted 1 robot. -> names
+fn page_hides_what_the_token_does_not_permit() {
+    let visit = visit("read");
+    let shown = "[...$$('#adding-open, #importing-open, #fields-open'), $('#table [data-action=delete]'), \
+                 $('#record .head button:nth-of-type(3)')].map((each) => each?.checkVisibility() ?? false).join()";
+    call(
+        &visit,
+        "robots_writer",
+        "POST",
+        "/api/robots",
+        &draft("R2-D2"),
+    );
+    visit.play(&format!(
+        r#"open #/robots/1 -> reload -> see #robot-heading: R2-D2 -> is {shown} == "false,false,false,false,false"
+           type a -> is $('#adding').hidden == true -> see #token-open: Sign in
+           press token-open -> focus Token -> type robots_reader<Enter> -> is $('#token').hidden == true
+           is {shown} == "false,false,false,false,false"
+           click #token-open -> run $('#token-text').select() -> type robots_writer<Enter>
+           is {shown} == "true,false,true,true,true"
+           click #token-open -> run $('#token-text').select() -> type robots_definer<Enter>
+           is {shown} == "true,true,true,true,true" -> click #token-open -> click #token-forget
+           is {shown} == "false,false,false,false,false""#
+    ));
+}
+
+#[test]
+fn link_with_a_token_asks_once_whether_to_remember_it() {
+    let visit = visit("false");
+    let question = "$$('#notices h2').some((each) => each.textContent === 'Signed in by a link')";
+    visit.play(&format!(
+        r#"open #token=robots_writer -> reload
+            run location.hash = '#token=robots_writer'; location.reload()
+            see #start: No robots yet -> is [{question}, location.hash, history.length < 9] == [true, "", true]
+            see #notices: Should this browser remember -> press Remember it -> is {question} == false
+            run sessionStorage.clear() -> reload -> see #start: No robots yet -> is {question} == false
+            run location.hash = '#token=robots_writer'; location.reload()
+            see #start: No robots yet -> is {question} == false
+            press token-open -> press token-forget -> see #token: This requires a token
+            is [localStorage.length, sessionStorage.length] == [0, 0]"#
+    ));
+}
+
+#[test]
+fn action_waits_for_a_token_if_the_old_one_is_removed() {
+    let visit = visit("false");
+    visit.play(
+        r#"focus Token -> type robots_writer<Enter> -> see #start: No robots yet -> enter R2-D2<Tab>d<Tab>1977
+           rows 1 -> edit R2-D2 -> type R3-D3 -> run sessionStorage.setItem('robots-token', 'robots_reader'); location.reload()
+           focus Name -> value R3-D3 -> type <Enter> -> see #token: This token does not permit to write
+           focus Token -> run $('#token-text').select() -> type robots_writer<Enter> -> said Saved R3-D3.
            choose more.ndjson {"name":"HAL","type":"virtual","year":1968,"voice":"calm"}
            see #plan: new: voice -> import -> see #token-why: This token does not permit to define"#,
     );
@@ -72,11 +105,10 @@ fn definition_needs_the_token_that_reading_needs() {
     let is_hidden = !module.contains("hideout") && module.contains("REVISION = null");
     assert!(is_hidden, "{module}");
     visit.play(
-        "focus Token -> type robots_reader<Enter> -> see #start: Secrets
-         reload -> see #adding-open: Add to Secrets -> panel adding -> see #add: Hideout
+        "focus Token -> type robots_definer<Enter> -> see h1: Secrets
+         reload -> see #adding-open: Add a record -> panel adding -> see #add: Hideout
          press fields-open -> focus fields-heading -> press Remove Hideout
-         see #token: This token does not permit to define
-         focus Token -> type robots_definer<Enter> -> said Removed the field Hideout.",
+         said Removed the field Hideout.",
     );
 }
 
@@ -101,21 +133,21 @@ fn export_sends_the_token() {
     );
     visit.play(
         r#"click #export summary -> click #exports li:first-child a -> said Exported robots.csv.
-           is window.saved.join('') == "id,name,type,year,revision\n1,R2-D2,droid,1977,1\nrobots.csv""#,
+           is window.saved.join('') == "name,type,year,id\nR2-D2,droid,1977,1\nrobots.csv""#,
     );
     // A browser that cannot.
     visit.allow_downloads();
     visit.play(
         r#"run window.showSaveFilePicker = undefined
            click #export summary -> click #exports li:nth-child(3) a
-           saved robots.json [\n{"id":"1","name":"R2-D2","type":"droid","year":1977,"revision":1}\n]\n"#,
+           saved robots.json [\n{"name":"R2-D2","type":"droid","year":1977,"id":"1"}\n]\n"#,
     );
     visit.run(
         "const send = window.fetch; window.fetch = (path, options) => path.includes('export') \
          ? Promise.reject(new TypeError('cut off')) : send(path, options)",
     );
     visit.play(
-        "click #export summary -> click #exports li:last-child a
+        "click #export summary -> click #exports li:nth-child(5) a
          see #export-state: The file is not complete. The server does not answer.",
     );
 }

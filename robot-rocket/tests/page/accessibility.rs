@@ -43,24 +43,20 @@ impl Visit {
 #[test]
 fn axe_finds_no_violations_in_any_state() {
     Visit::of(&[]).play(
-        r#"accessible empty -> run $('#add').requestSubmit() -> see #add .of-name .error: name is required
-           accessible a form with messages -> run $('#start .main').click() -> rows 9
-           see #picture h2: By year and type -> run $$('details').forEach((each) => { each.open = true; })
+        r#"accessible empty -> panel adding -> run $('#add').requestSubmit() -> see #add .of-name .error: Name is required
+           accessible a form with messages -> run $('#adding-close').click() -> click #start .quiet -> rows 9
+           see #picture h2: Chart -> run $$('details').forEach((each) => { each.open = true; })
            accessible filled -> run $('[data-action=delete]').click() -> see #undo: Deleted BB-8
-           run $('[data-action=edit]').click(); $('.edited input').value = 'ELIZA'; $('.edited .main').click()
-           see .edited .error: The robot name must be unique -> accessible an edited row
-           run return fetch('v1/robots?year_from=0', { method: 'PATCH', body: '{"year":1}', \
-           headers: { 'Content-Type': 'application/merge-patch+json' } })
-           run $('.edited .main').click()
-           see .conflict: Keep mine -> accessible a conflict
+           edit C-3PO -> type ELIZA<Enter> -> see #record .error: Name must be unique -> accessible an edited record
+           PUT /api/robots/7 {"name":"C-4PO","type":"droid","year":1} -> type <Enter>
+           see .conflict: Keep mine -> accessible a conflict -> type <Escape><Escape>
            choose robots.csv name,type,year\n,droid,1999\nK-9,droid,1977\n
            see #plan-counts: Nothing is stored yet. -> run $('#keep-going').click()
-           import -> see #import-outcome: Added 1 robot, failed 1.
-           run $('#of-type input').click() -> see .scope: Whole catalogue
-           run $('#export').open = true; $('#year_from').value = 'x'; $('#filter').requestSubmit()
-           see #filter-error: A year has only digits. -> accessible imported, filtered, and a wrong year
-           run $('#help').showModal() -> accessible help -> run $('#help').close() -> search nobody
-           see #none: No robot matches the filter. -> accessible nothing found"#,
+           import -> see #import-outcome: Added 1 robot, failed 1. -> accessible imported -> click #importing-close
+           filter type -> tab droid -> type <Space> -> see .scope: Whole catalogue -> accessible a choice of a filter
+           filter year -> type x -> see #filter-error: A year has only digits. -> run $('#export').open = true
+           accessible a wrong year -> run $('#help').showModal() -> accessible help -> run $('#help').close()
+           search nobody -> see #none: No robot has all words of nobody and matches the filter. -> accessible nothing found"#,
     );
 }
 
@@ -72,7 +68,7 @@ fn axe_finds_no_violations_in_token_and_outage_states() {
     visit.play("see #token: This requires a token -> accessible a token is requested");
     visit.stop_server();
     visit.play(
-        "run $('#add').requestSubmit() -> see #trouble: The server does not answer.
+        "panel adding -> run $('#add').requestSubmit() -> see #trouble: The server does not answer.
          accessible the server is unreachable",
     );
 }

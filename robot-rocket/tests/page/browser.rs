@@ -13,7 +13,7 @@ use fantoccini::{
     Client, ClientBuilder, Locator,
     actions::{InputSource, KeyAction, KeyActions},
     error::CmdError,
-    wd::WebDriverCompatibleCommand,
+    wd::{WebDriverCompatibleCommand, WindowHandle},
 };
 use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -24,21 +24,26 @@ use url::{ParseError, Url};
 use crate::process::{TIMEOUT, wait_for_progress};
 
 /// Keys in a text that is typed: names, and what `WebDriver` sends.
-const KEYS: [(&str, char); 10] = [
+const KEYS: [(&str, char); 14] = [
     ("<Control>", CONTROL),
     ("<Shift>", SHIFT),
+    ("<Alt>", ALT),
     ("<Tab>", '\u{e004}'),
     ("<Enter>", '\u{e007}'),
     ("<Escape>", '\u{e00c}'),
     ("<Space>", ' '),
     ("<End>", '\u{e010}'),
     ("<Home>", '\u{e011}'),
+    ("<Left>", '\u{e012}'),
+    ("<Up>", '\u{e013}'),
+    ("<Right>", '\u{e014}'),
     ("<Down>", '\u{e015}'),
     ("<Delete>", '\u{e017}'),
 ];
 
 /// These keys are held while the next one is pressed.
 const CONTROL: char = '\u{e009}';
+const ALT: char = '\u{e00a}';
 const SHIFT: char = '\u{e008}';
 
 /// What scripts of tests may use.
@@ -48,11 +53,11 @@ const FUNCTIONS: &str = "
     const texts = (selector) => $$(selector).map((each) => each.textContent);
     const shows = (selector, text) =>
         $$(selector).some((each) => each.checkVisibility() && each.textContent.includes(text));
-    const rows = () => $$('#table tbody tr:not(.edited)').filter((row) => row.checkVisibility())
-        .map((row) => ['name', 'type', 'year'].map((kind) => row.querySelector(`.of-${kind}`).textContent));
+    const rows = () => $$('#table tbody tr').filter((row) => row.checkVisibility())
+        .map((row) => ['name', 'type', 'year'].map((kind) => row.querySelector(`.of-${kind}`)?.textContent));
     // The focused element: its label, its accessible name, its id or its text.
     const focus = (it = document.activeElement) =>
-        it.labels?.[0]?.textContent ?? it.getAttribute('aria-label') ?? (it.id || it.textContent);
+        it.labels?.[0]?.textContent.replace(' (required)', '') ?? it.getAttribute('aria-label') ?? (it.id || it.textContent);
     // The message about the focused box.
     const message = (id = document.activeElement.getAttribute('aria-describedby')) =>
         id ? document.getElementById(id).textContent : '';
@@ -157,6 +162,29 @@ impl Browser {
         self.console_messages();
     }
 
+    /// The window that is in use.
+    pub(crate) fn window(&self) -> WindowHandle {
+        self.wait(self.client.window())
+    }
+
+    /// Opens another window, as another tab of the browser.
+    pub(crate) fn new_window(&self) {
+        self.wait(async {
+            let new = self.client.new_window(true).await?.handle;
+            self.client.switch_to_window(new).await
+        });
+    }
+
+    /// Closes a window, and leaves the one that is in use.
+    pub(crate) fn close_window(&self, window: &WindowHandle) {
+        let used = self.window();
+        self.wait(async {
+            self.client.switch_to_window(window.clone()).await?;
+            self.client.close_window().await?;
+            self.client.switch_to_window(used).await
+        });
+    }
+
     /// Waits for the result of a command.
     fn wait<T>(&self, command: impl Future<Output = Result<T, CmdError>>) -> T {
         let limited = async { time::timeout(TIMEOUT, command).await };
@@ -206,7 +234,7 @@ impl Browser {
         let (mut keys, mut keyboard) = (keys.chars(), KeyActions::new("keyboard".to_owned()));
         while let Some(key) = keys.next() {
             keyboard = keyboard.then(down(key));
-            if [CONTROL, SHIFT].contains(&key) {
+            if [CONTROL, SHIFT, ALT].contains(&key) {
                 let other = keys.next().unwrap();
                 keyboard = keyboard.then(down(other)).then(up(other));
             }

@@ -13,24 +13,21 @@ fn overtaken() -> Visit {
 }
 
 #[test]
-fn both_versions_are_shown_and_own_one_is_kept() {
+fn own_version_is_kept_without_what_was_not_touched() {
     overtaken().play(
         r#"said Zaphod was changed by another user. Nothing was saved yet.
            is document.activeElement.className == "conflict"
-           is $$('.conflict .differs').map((row) => [...row.cells].map((cell) => cell.textContent).join('|')) \
-              == ["Name (differs)|Arthur|Zaphod", "Year (differs)|1977|1979"]
-           is texts('.conflict tbody tr:not(.differs)') == ["Typedroiddroid"]
-           is $('tr.edited input').value == "Arthur" -> stored Zaphod
-           press Keep mine -> focus Edit Arthur -> said Saved Arthur.
-           stored [{"name":"Arthur","type":"droid","year":1977}]
-           type <Enter> -> focus Name -> type Ford<Enter> -> focus Edit Ford"#,
+           is texts('.conflict tbody tr') == ["NameArthurZaphod"]
+           is $('#record input').value == "Arthur" -> stored Zaphod
+           press Keep mine -> focus robot-heading -> said Saved Arthur.
+           stored [{"name":"Arthur","type":"droid","year":1979}]"#,
     );
 }
 
 #[test]
 fn other_version_is_taken() {
     overtaken().play(
-        r#"press Take theirs -> focus Edit Zaphod -> names Zaphod
+        r#"press Take theirs -> focus robot-heading -> names Zaphod -> is $('#record h2').textContent == "Zaphod"
            stored [{"name":"Zaphod","type":"droid","year":1979}]"#,
     );
 }
@@ -38,42 +35,37 @@ fn other_version_is_taken() {
 #[test]
 fn editing_continues_and_may_be_overtaken_again() {
     overtaken().play(
-        r#"run $('tr.edited input').focus() -> type <Space>Dent -> see .conflict td: Arthur Dent
+        r#"run $('#record input').focus() -> type <Space>Dent -> see .conflict td: Arthur Dent
            PUT /api/robots/1 {"name":"Trillian","type":"virtual","year":1980}
            type <Enter> -> see .conflict td: Trillian -> is $$('.conflict').length == 1
-           run $('tr.edited input').focus() -> type <Tab><Tab>1981<Enter> -> focus Edit Arthur Dent
-           stored [{"name":"Arthur Dent","type":"droid","year":1981}]"#,
+           run $('#record input').focus() -> type <Tab><Tab>1981<Enter> -> said Saved Arthur Dent.
+           stored [{"name":"Arthur Dent","type":"virtual","year":1981}]"#,
     );
 }
 
 #[test]
-fn robot_that_was_deleted_meanwhile_can_be_added_again() {
-    overtaken().play(
-        r#"DELETE /api/robots/1 -> press Keep mine -> see tr.edited .error: This robot was deleted meanwhile.
-           type <Enter> -> focus Edit Arthur -> type <Enter> -> focus Name -> type Ford
-           DELETE /api/robots/2 -> POST /api/robots {"name":"BB-8","type":"droid","year":2015}
-           click [data-key=name] button -> names BB-8 -> run $('tr.edited input').focus()
-           type <Enter> -> see tr.edited .error: This robot was deleted meanwhile.
-           type <Enter> -> focus Edit Ford -> names Ford, BB-8"#,
-    );
-}
-
-#[test]
-fn row_of_a_deleted_robot_is_removed_on_cancel() {
-    Visit::of(&["Marvin", "R2-D2"]).play(
-        "edit Marvin -> type Arthur -> DELETE /api/robots/1
-         type <Enter> -> see tr.edited .error: This robot was deleted meanwhile.
-         type <Escape> -> focus Delete R2-D2 -> names R2-D2",
-    );
-}
-
-#[test]
-fn change_by_another_user_is_a_conflict_only_if_it_differs() {
+fn changes_of_other_values_are_no_conflict() {
     Visit::of(&["Marvin"]).play(
-        r#"edit Marvin -> type Arthur -> PUT /api/robots/1 {"name":"Arthur","type":"droid","year":1977}
-           type <Enter> -> focus Edit Arthur -> said Saved Arthur.
-           PUT /api/robots/1 {"name":"Zaphod","type":"droid","year":1979} -> press Delete Arthur
-           see #undo: Arthur was not deleted: another user has just changed it.
-           focus Delete Zaphod -> names Zaphod -> type <Enter> -> see #start: No robots yet -> stored []"#,
+        r#"edit Marvin -> type Arthur -> PATCH /v1/robots/1 {"year":1980}
+           is $('#record .of-year input').value == "1980" -> is $('#record input').value == "Arthur"
+           hold path.endsWith('robots/1') -> type <Enter> -> PATCH /v1/robots/1 {"type":"virtual"} -> release
+           said Saved Arthur. -> is $$('.conflict').length == 0
+           stored [{"name":"Arthur","type":"virtual","year":1980}]
+           press Edit -> focus Name -> type Ford -> PATCH /v1/robots/1 {"name":"Ford"} -> type <Enter>
+           said Saved Ford. -> PATCH /v1/robots/1 {"year":7} -> hold method === 'DELETE'
+           press Delete -> PATCH /v1/robots/1 {"name":"Zaphod"} -> release
+           see #undo: Ford was not deleted: another user has just changed it. -> names Zaphod"#,
+    );
+}
+
+#[test]
+fn robot_that_was_deleted_meanwhile_is_restored() {
+    overtaken().play(
+        r#"DELETE /api/robots/1 -> press Keep mine -> see #record .error: This robot was deleted meanwhile.
+           run $('#record input').focus() -> type <Enter> -> said Saved Arthur. -> names Arthur
+           stored [{"name":"Arthur","type":"droid","year":1979}] -> GET /v1/robots/1
+           press Edit -> focus Name -> type Ford -> DELETE /api/robots/1
+           type <Enter> -> see #record .error: This robot was deleted meanwhile.
+           type <Escape> -> see #start: No robots yet"#,
     );
 }

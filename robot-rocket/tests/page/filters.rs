@@ -15,14 +15,31 @@ fn visit() -> Visit {
 }
 
 #[test]
-fn types_and_years_are_filtered_by_keyboard() {
+fn filters_are_added_and_removed_by_keyboard() {
     visit().play(
-        "tab virtual -> type <Space> -> names HAL 9000, late -> said 2 robots found
-         tab Year from -> type 1960<Tab>2000 -> names HAL 9000
+        "press + Filter -> press Type -> focus droid -> type <Tab><Tab><Space> -> names HAL 9000, late
+         said 2 robots found -> type <Escape> -> focus Type virtual
+         press + Filter -> press Year -> focus Year from -> type 1960<Tab>2000 -> names HAL 9000
          address ?type=virtual&year_from=1960&year_to=2000
-         run $('#of-type input').focus() -> type <Space> -> names C-3PO, HAL 9000, R2-D2 -> see #count: 3 robots
-         type /2- -> names R2-D2 -> type x -> see #none: No robot matches the filter.
-         press clear -> rows 6 -> address -> focus Year from",
+         press Remove the filter Type -> focus + Filter -> names C-3PO, HAL 9000, R2-D2 -> see #count: 3 robots
+         type /2- -> names R2-D2 -> type x -> see #none: No robot has all words of 2-x and matches the filter.
+         press Show all robots -> rows 6 -> address -> press + Filter -> press Name -> focus Name -> type <Escape>
+         focus + Filter -> is $$('#chips li').length == 0",
+    );
+}
+
+#[test]
+fn texts_are_compared_and_suggested_with_their_counts() {
+    Visit::museum().play(
+        r#"filter maker -> focus Maker -> see .suggestions: Exekias -> type ath -> names Owl, Owl
+           address ?maker_contains=ath -> is texts('.suggestions li') == ["Athens 1", "Áthens 1"]
+           click .suggestions button -> names Owl -> address ?maker=Athens -> see #chips summary: Maker is Athens
+           focus Maker -> accessible a filter of texts -> set #chips select = _not
+           names Amphora, Bare, Krater, Owl -> address ?maker_not=Athens -> run $('#chips .choice input').click()
+           names Bare, Krater -> address ?maker= -> reload -> names Bare, Krater -> see #chips summary: Maker is empty
+           open ?name_contains=OW -> names Owl, Owl -> see #chips summary: Name contains OW
+           open ?by=maker -> is texts('#numbers tbody tr') == ["Athens1", "Exekias1", "Áthens1", "none2"]
+           click .bin .bar -> names Owl -> address ?maker=Athens&by=maker"#,
     );
 }
 
@@ -31,15 +48,15 @@ const ORDER: &str = "$$('#headings [aria-sort]').map((each) => [each.textContent
 
 #[test]
 fn filter_and_order_follow_the_address() {
-    let is_set = "[$('#query').value, $$('#of-type :checked').length, $('#year_from').value, \
-                  $('#year_to').value] == [\"-\", 1, \"\", \"2015\"]";
+    let is_set =
+        r#"[$('#query').value, ...texts('#chips summary')] == ["-", "Type droid", "Year to 2015"]"#;
     visit().play(&format!(
         r#"open ?q=-&type=droid&sort=-year&year_to=2015 -> names BB-8, C-3PO, R2-D2 -> is {is_set}
-           click #of-type .chip:nth-of-type(1) -> is location.search.includes('type') == false
-           click #of-type .chip:nth-of-type(2) -> see #none: No robot matches the filter.
-           reload -> see #none: No robot matches the filter.
+           press Remove the filter Type -> is location.search.includes('type') == false
+           press + Filter -> press Type -> tab mechanical -> type <Space> -> see #none: matches the filter.
+           reload -> see #none: matches the filter.
            back -> back -> names BB-8, C-3PO, R2-D2 -> is {is_set} -> is {ORDER} == [["Year", "descending"]]
-           open ?type=toaster&year_from=x&year_to=-1&sort=price&q=&cursor=1 -> rows 6
+           open ?type=toaster&year_from=x&year_to=-1&sort=price&q=&cursor=1&columns=price&by=name2 -> rows 6
            is {ORDER} == [["Name", "ascending"]]"#
     ));
 }
@@ -47,7 +64,7 @@ fn filter_and_order_follow_the_address() {
 #[test]
 fn impossible_years_are_explained_and_change_nothing() {
     visit().play(
-        "tab Year from -> type 2000<Tab> -> names BB-8, late
+        "press + Filter -> press Year -> focus Year from -> type 2000<Tab> -> names BB-8, late
          type 19 -> see #filter-error: The first year must not be after the last one.
          message The first year must not be after the last one.
          type 77x -> see #filter-error: A year has only digits. -> names BB-8, late
@@ -56,19 +73,19 @@ fn impossible_years_are_explained_and_change_nothing() {
 }
 
 #[test]
-fn clicking_a_heading_sorts_in_both_directions() {
+fn headings_and_the_menu_sort_in_both_directions() {
     visit().play(&format!(
-        r#"is {ORDER} == [["Name", "ascending"]]
-           tab Id -> type <Tab><Tab> -> focus Year -> type <Enter>
-           names Robby, HAL 9000, R2-D2, C-3PO, BB-8, late -> said 6 robots, sorted by year, ascending
+        r#"is {ORDER} == [["Name", "ascending"]] -> tab Year -> type <Enter>
+           names Robby, HAL 9000, R2-D2, C-3PO, BB-8, late -> said 6 robots, sorted by Year, ascending
            is {ORDER} == [["Year", "ascending"]] -> focus Year -> type <Enter>
            names late, BB-8, C-3PO, R2-D2, HAL 9000, Robby -> is {ORDER} == [["Year", "descending"]]
            address ?sort=-year -> press Id -> names R2-D2, C-3PO, BB-8, Robby, HAL 9000, late
            is texts('#table tbody .of-id') == ["1", "2", "3", "4", "5", "6"]
-           back -> names late, BB-8, C-3PO, R2-D2, HAL 9000, Robby
+           back -> names late, BB-8, C-3PO, R2-D2, HAL 9000, Robby -> click #order summary
+           see #order-menu: capital letters first -> press Id -> names R2-D2, C-3PO, BB-8, Robby, HAL 9000, late
            open ?sort=-year&type=droid -> names BB-8, C-3PO, R2-D2
            press Delete C-3PO -> names BB-8, R2-D2
-           click #undo .main -> names BB-8, C-3PO, R2-D2 -> see #count: 3 robots"#
+           click #undo .quiet -> names BB-8, C-3PO, R2-D2 -> see #count: 3 robots"#
     ));
 }
 
@@ -82,7 +99,7 @@ fn overtaken_requests_are_aborted() {
          reject(options.signal.reason); }))",
     );
     visit.play(
-        "tab droid -> type <Space> -> address ?type=droid -> rows 6
+        "press + Filter -> press Type -> tab droid -> type <Space> -> address ?type=droid -> rows 6
          type <Space> -> is window.aborted == 1 -> rows 6",
     );
 }

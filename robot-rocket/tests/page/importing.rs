@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::visit::Visit;
 
 /// The messages about records.
-const FAILURES: &str = r#"["line 3 name is required", "line 5 name is required"]"#;
+const FAILURES: &str = r#"["line 3 Name is required", "line 5 Name is required"]"#;
 
 /// Two records, and two that fail.
 const FILE: &str = r"name,type,year\nBender,mechanical,1999\n,droid,1978\n<b>,droid,1\n,droid,1\n";
@@ -133,7 +133,8 @@ fn long_import_shows_progress_and_can_be_stopped() {
         "see #plan-counts: Nothing is stored yet. -> click #keep-going
          import -> see #import-outcome: Added 18,000 robots, failed 2,000.
          see #import-result .problems li:last-child: … and 1,900 more
-         is window.seen.includes(1) == true -> see #count: 18,001 robots",
+         is window.seen.includes(1) == true -> see #count: 18,001 robots
+         click #undo .offer button -> said Undone for 18,000 robots. -> see #count: 1 robot",
     );
     // The server takes nothing while it is suspended, so that the request is under way.
     visit.signal("STOP");
@@ -210,13 +211,13 @@ fn current_filter_is_exported_in_each_format() {
     visit.allow_downloads();
     visit.play(
         r"open ?q=1&year_to=2000&type=droid&sort=-id -> names =1+1
-           press Export -> press CSV -> saved robots.csv id,name,type,year,revision\n1,=1+1,droid,1977,1\n
+           press Export -> press CSV -> saved robots.csv name,type,year,id\n=1+1,droid,1977,1\n
            press Export -> press CSV for spreadsheets",
     );
     visit.play(
-        "saved robots.csv \u{feff}id,name,type,year,revision\\n1,'=1+1,droid,1977,1\\n
+        "saved robots.csv \u{feff}name,type,year,id\\n'=1+1,droid,1977,1\\n
          press Export -> press NDJSON
-         saved robots.ndjson {\"id\":\"1\",\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"revision\":1}\\n
+         saved robots.ndjson {\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"id\":\"1\"}\\n
          focus Export -> press Export -> tab JSON -> type <Escape> -> focus Export -> is $('#export').open == false",
     );
 }

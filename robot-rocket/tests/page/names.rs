@@ -25,13 +25,14 @@ fn markup_in_names_is_shown_as_text() {
         visit.browser.run(focus, &[label.into()]);
         visit.play(&format!(
             "type <Enter> -> see #undo: {name} -> rows 5
-             type <Control>z -> rows 6 -> focus Edit {name}
-             type <Enter> -> focus Name -> value {name} -> type <Escape>"
+             type <Control>z -> rows 6 -> see #undo: was restored -> see #undo: {name}
+             press Edit {name} -> focus Name -> value {name} -> see #record h2: {name} -> type <Escape><Escape>
+             is $('#record').hidden == true"
         ));
     }
     visit.play(
         "search <img src=y onerror=alert(2)> -> see #none: <img src=y onerror=alert(2)>
-         is $$('#table img, #table script, table svg, #none img, #undo img').length == 0",
+         is $$('#table img, #table script, table svg, #none img, #undo img, #record img').length == 0",
     );
 }
 
@@ -69,8 +70,8 @@ fn numbers_of_19_digits_are_exact() {
     let visit = Visit::of_robots(&robots);
     visit.play(
         r#"is rows().map(([, , year]) => year) == ["9223372036854775807", "9223372036854775806"]
-           edit late -> type <Tab><Tab>9007199254740993<Enter> -> focus Edit late
-           is rows()[0][2] == "9007199254740993"
+           edit late -> type <Tab><Tab>9007199254740993<Enter> -> said Saved late.
+           is rows().find(([name]) => name == 'late')[2] == "9007199254740993"
            enter early<Tab>m<Tab>007 -> rows 3 -> is rows()[0][2] == "7"
            stored "late","type":"virtual","year":9007199254740993
            stored "year":9223372036854775806

@@ -16,7 +16,7 @@ fn total_is_exact_for_lists_of_many_pages() {
     let total: u32 = answer.header("x-total-count").unwrap().parse().unwrap();
     visit.play(&format!(
         r#"see #count: {total} robots -> POST /api/robots {{"name":"0","type":"droid","year":1900}}
-           edit robot 000000 -> type 0<Enter> -> see tr.edited .error: The robot name must be unique
+           edit robot 000000 -> type 0<Enter> -> see #record .error: must be unique
            type 1<Enter> -> see #count: {} robots"#,
         total + 1
     ));
@@ -34,7 +34,7 @@ fn rows_do_not_wait_for_the_numbers_which_may_fail() {
          type <Control>ar -> see #count: more than 100 robots
          run window.answered = Promise.resolve(new Response('{}', { status: 500 }))
          type <Control>arobot -> see #count: more than 100 robots
-         said more than 100 robots found -> is $('#picture').hidden == true",
+         said more than 100 robots found -> see #no-bars: The numbers could not be read.",
     );
 }
 
@@ -59,16 +59,47 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
     ];
     Visit::of_robots(&robots).play(
         r#"is texts('#picture .total') == ["1", "1", "2", "1"] -> is $('.scope').hidden == true
-           see #picture .decade: ⋯ -> tab virtual -> type <Space> -> see #picture .scope: This filter
+           see #picture .decade: ⋯ -> filter type -> tab virtual -> type <Space><Escape> -> see #picture .scope: This filter
            is texts('#picture .total') == ["1"] -> tab This filter -> type <Down> -> focus Whole catalogue
            is texts('#picture .total') == ["1", "1", "2", "1"]
-           type /2 -> see #none: No robot matches the filter. -> see #picture .scope: Whole catalogue
+           type /2 -> see #none: No robot has all words of 2 and matches the filter. -> see #picture .scope: Whole catalogue
            is texts('#picture .total') == ["1", "1", "2", "1"]
            run $('#of-filter').click() -> see #picture .hint: No robot matches the filter.
            open -> rows 5 -> see #picture .decade: ⋯ -> click .bin .bar -> names Robby -> address ?year_from=1950&year_to=1959
            see #picture .scope: Whole catalogue -> run $('#of-all').click()
            press Numbers -> press 9223372036854775800–9223372036854775807 -> names late -> focus robots"#,
     );
+}
+
+#[test]
+fn chart_is_folded_with_own_fields_and_draws_each_of_them() {
+    let visit = Visit::museum();
+    let bars = "$$('#numbers tbody tr').map((row) => [...row.cells].map((cell) => cell.textContent).join(' '))";
+    visit.play("is $('#picture').hidden == true -> click #chart-open -> address ?by=year");
+    for (key, expected) in [
+        (
+            "year",
+            r#"["-450 to -441 0 1 0 1", "-440 to -431 0 1 0 1", "no year 0 3 0 3"]"#,
+        ),
+        ("type", r#"["vase 5"]"#),
+        ("condition", r#"["good 1", "fair 1", "none 3"]"#),
+        ("on_display", r#"["no 1", "yes 1", "none 3"]"#),
+        ("acquired", r#"["1999 1", "2001 1", "none 3"]"#),
+        ("rooms", r#"["none 5"]"#),
+    ] {
+        visit.play(&format!(
+            "set #chart-by = {key} -> is {bars} == {expected} -> address ?by={key}"
+        ));
+    }
+    visit.play(&format!(
+        r#"PUT /api/robots/3 {{"name":"Amphora","type":"vase","accession":"1999.7","weight":30}}
+           set #chart-by = weight -> is {bars} == ["0 – 5 1", "15 – 20 1", "30 – 35 1", "none 2"]
+           run $('#numbers-open').open = true -> press 0 – 5 -> names Owl -> focus robots
+           see #chips summary: Weight 0 – 5 -> click #chart-open -> is $('#picture').hidden == true -> reload -> names Owl
+           is $('#picture').hidden == true -> open ?by=condition -> rows 5 -> is {bars} == ["good 1", "none 4"]
+           click .bin .bar -> names Owl -> see #chips summary: Condition good
+           accessible the chart of a field"#
+    ));
 }
 
 #[test]
@@ -87,7 +118,7 @@ fn bins_of_the_chart_follow_the_years() {
         for count in [1, 20] {
             let script = format!(
                 "const done = arguments[0], decades = {}.map(BigInt); \
-                 import('./page/chart.js').then(({{ binsOf }}) => {{ \
+                 import('./page/bins.js').then(({{ binsOf }}) => {{ \
                  const bins = binsOf(decades.map((decade) => ({{ type: 'droid', decade, count: {count} }}))); \
                  const counted = bins.map(({{ counts }}) => counts.get('droid') ?? 0); \
                  done([bins.map(({{ label }}) => label).join(' '), \

@@ -19,6 +19,16 @@ fn typing_searches_announces_and_changes_the_address() {
 }
 
 #[test]
+fn search_says_what_it_reads_and_what_could_help() {
+    Visit::museum().play(
+        r#"is $('#query').placeholder == "Search name, maker" -> type /2020.1
+           see #none: Only Name, Maker are searched. You can add others, such as Accession, Notes, Source.
+           press Choose the fields of the search… -> focus fields-heading -> type <Escape>
+           press Show all records -> rows 5 -> is $('#query').value == """#,
+    );
+}
+
+#[test]
 fn special_characters_are_searched_literally() {
     let names = [
         ".", "..", "a.b", "%2F", "50%", "a/b", "a+b", "a b", "#1?", "\\", "é", "🤖",
@@ -50,8 +60,11 @@ fn case_and_diacritics_are_ignored() {
     visit.play(
         "type /kateri -> names KATERINA, Kater\u{30c}ina 2, Kate\u{159}ina -> see #count: 3 robots
          press Export -> press CSV
+         saved robots.csv name,type,year,id\\nKATERINA,droid,1977,1\\n\
+         Kater\u{30c}ina 2,droid,1977,3\\nKate\u{159}ina,droid,1977,2\\n
+         press Export -> tab All fields, with ids -> type <Space> -> press CSV
          saved robots.csv id,name,type,year,revision\\n1,KATERINA,droid,1977,1\\n\
-         2,Kate\u{159}ina,droid,1977,2\\n3,Kater\u{30c}ina 2,droid,1977,3\\n
+         3,Kater\u{30c}ina 2,droid,1977,3\\n2,Kate\u{159}ina,droid,1977,2\\n
          open ?q=.. -> names ..\u{301}",
     );
     // The page decides for itself whether it shows a robot that was added or changed.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::{
     browser::Browser,
-    calls::call,
+    calls::send,
     process::{Server, wait_for},
 };
 
@@ -131,6 +131,10 @@ impl Visit {
                 let (name, content) = rest.split_once(' ').unwrap();
                 self.choose(name, &content.replace("\\n", "\n"));
             }
+            // Opens the filter of a field.
+            "filter" => self.play(&format!(
+                "click #filter-menu summary -> click #filter-fields [data-key={rest}]"
+            )),
             "import" => self.play("run $('#import-submit').focus() -> type <Enter>"),
             "hold" => self.hold(rest),
             "release" => drop(self.run("window.release()")),
@@ -221,7 +225,8 @@ impl Visit {
     /// Sends a call to the API, as another client, which must succeed.
     #[track_caller]
     pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> String {
-        let answer = call(&self.client(), method, target, body);
+        let json = [("Content-Type", "application/json")];
+        let answer = send(&self.client(), method, target, &json, body);
         let text = answer.text();
         assert!(answer.status < 300, "{method} {target}: {text}");
         text

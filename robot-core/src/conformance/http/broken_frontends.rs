@@ -47,7 +47,8 @@ bugs! {
     PatchSentAsPut => "patch_changes_only_given_members",
     OwnHeadersDropped => "known_method_on_wrong_path_returns_405 options_returns_the_methods
         unavailable_store_returns_503_with_retry_after get_of_a_robot_has_its_etag
-        patch_with_another_content_type_returns_415 encoded_body_returns_415",
+        patch_with_another_content_type_returns_415 encoded_body_returns_415
+        access_says_what_the_client_may_do",
     ContentTypeReplaced => "post_adds_a_robot v1_returns_data_without_an_envelope",
     BehaviourIgnored => "taken_name_is_rejected",
     BodyOfFailureReplaced => "unknown_path_returns_404 v1_failures_are_problem_details",
@@ -125,6 +126,7 @@ impl Broken {
                     "etag",
                     "accept-patch",
                     "accept-encoding",
+                    "cache-control",
                 ];
                 answer.headers.retain(|(name, _)| !own.contains(&&**name));
             }

@@ -182,6 +182,12 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
         ?maker= -> d|e|g|h
         ?maker=&maker=acme -> b|d|e|g|h
         ?maker=%C3%81cme+%22%26%3A%5C -> c
+        ?maker_contains=%C3%A1CM -> a|b|c|f
+        ?maker_contains=acme&maker_contains=%26 -> c
+        ?maker_not=ACME -> b|c|d|e|g|h
+        ?maker_not=&maker_not=ACME&sort=-name -> c|b
+        ?state_not=good&acquired_not= -> b|d
+        ?name_contains=B&type_not=virtual&lent_not=true -> b
         ?weight=1.0e1&weight=1e300 -> a|d|g
         ?weight= -> e|h
         ?weight_from=-0.1&weight_to=9.5 -> b|c|f
@@ -212,7 +218,11 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
     session.assert_lists("/api/robots", lists);
     let definition: Definition = OWN.parse().unwrap_or_else(|error| panic!("{error}"));
     for sort in Sort::all(&definition) {
-        for query in ["", "maker=&maker=ACME&q=a&"] {
+        for query in [
+            "",
+            "maker=&maker=ACME&q=a&",
+            "maker_not=acme&maker_contains=A&",
+        ] {
             let list = format!("/api/robots?{query}sort={sort}&");
             let (found, _) = follow_links(session, &list, 3);
             assert_eq!(found, session.names(&list), "{list}");
@@ -223,10 +233,27 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
     let summaries = r#"by=lent -> 8 {"lent":false,"count":2},{"lent":true,"count":2},{"lent":null,"count":4}
         by=type&state=good -> 2 {"type":"droid","count":2}
         by=state&q=acme -> 5 {"state":"fair","count":1},{"state":"good","count":1},{"state":null,"count":3}
-        by=acquired&weight_to=10 -> 5 {"acquired":"1999","count":1},{"acquired":"2020","count":2},{"acquired":null,"count":2}"#;
+        by=acquired&weight_to=10 -> 5 {"acquired":"1999","count":1},{"acquired":"2020","count":2},{"acquired":null,"count":2}
+        by=maker&limit=2 -> 8 {"maker":"ACME","count":2},{"maker":"acme","count":1},{"maker":null,"count":4} 1 1
+        by=maker -> 8 {"maker":"ACME","count":2},{"maker":"acme","count":1},{"maker":"Ácme \"\u0026:\\","count":1},{"maker":null,"count":4} 0 0
+        by=weight&maker_not= -> 4 {"weight":-0.1,"count":1},{"weight":0,"count":1},{"weight":9.5,"count":1},{"weight":10,"count":1} 0 0
+        by=weight&limit=1 -> 8 {"weight":10,"count":2},{"weight":null,"count":2} 4 4
+        by=acquired&limit=1000 -> 8 {"acquired":"2020-02-29","count":2},{"acquired":"1999-12-31","count":1},{"acquired":"2020-01-01","count":1},{"acquired":null,"count":4} 0 0
+        by=lent&limit=1 -> 8 {"lent":false,"count":2},{"lent":null,"count":4} 1 2
+        by=parts&limit=1&weight=10 -> 2 {"parts":-1,"count":1},{"parts":null,"count":1} 0 0
+        by=year&limit=1&q=acme -> 5 {"year":1977,"count":5} 0 0
+        by=name&limit=1&type=virtual -> 0  0 0"#;
     for (query, counts) in summaries.lines().filter_map(|line| line.split_once(" -> ")) {
         let (count, groups) = counts.split_once(' ').unwrap_or_default();
-        let data = format!(r#"{{"count":{count},"groups":[{groups}]}}"#);
+        let parts = groups.rsplitn(3, ' ').collect::<Vec<_>>();
+        let (groups, others) = match parts[..] {
+            [count, values, groups] if values.parse::<u64>().is_ok() => (
+                groups,
+                format!(r#","others":{{"values":{values},"count":{count}}}"#),
+            ),
+            _ => (groups, String::new()),
+        };
+        let data = format!(r#"{{"count":{count},"groups":[{groups}]{others}}}"#);
         let target = format!("/api/robots/summary?{}", query.trim());
         session.get_is(&target, &format!(r#"{{"status":"OK","data":{data}}}"#));
     }

@@ -7,6 +7,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     v1_returns_data_without_an_envelope,
     v1_list_has_100_robots_and_a_link,
     v1_failures_are_problem_details,
+    access_says_what_the_client_may_do,
     preference_chooses_the_response_to_a_change,
     ids_choose_robots,
     changes_of_a_list_apply_to_all_or_none,
@@ -114,7 +115,8 @@ fn v1_list_has_100_robots_and_a_link(session: &Session<'_>) {
 }
 
 fn v1_failures_are_problem_details(session: &Session<'_>) {
-    let ids = ["R2", "R5"].map(|name| session.add(name));
+    let [first, second] = ["R2", "R5"].map(|name| session.add(name));
+    let ids = [first, second, "x".repeat(101)];
     let requests = r#"
         POST /v1/robots {"name":"R2","type":"droid","year":1} -> 409 name: The robot name must be unique
         POST /v1/robots {"name":"R2","type":"droid","year":-1} -> 422 name: The robot name must be unique|year: The year cannot be less than zero
@@ -125,6 +127,10 @@ fn v1_failures_are_problem_details(session: &Session<'_>) {
         POST /v1/robots {"id":"5","name":"R6","type":"droid","year":1} -> 400 id: id must be left out; the service chooses ids
         POST /v1/robots {"revision":5,"name":"R6","type":"droid","year":1} -> 400 revision: revision must be left out; the service counts revisions
         GET /v1/robots?year_gt=1 -> 400 -: 'year_gt' is not a parameter; did you mean year_from?
+        GET /v1/robots?name_contains= -> 400 -: name_contains must be a text of 1 to 100 characters
+        GET /v1/robots?name_contains=$2 -> 400 -: name_contains must be a text of 1 to 100 characters
+        GET /v1/robots?type_not=toaster -> 400 -: type must be one of: droid, mechanical, virtual
+        GET /v1/robots?type_contains=x -> 400 -: 'type_contains' is not a parameter; *
         GET /v1/robots?limt=1 -> 400 -: 'limt' is not a parameter; did you mean limit?
         PUT /v1/robots -> 405 -: This path does not allow this method; allowed: GET, HEAD, POST, PATCH, DELETE, OPTIONS
         GET /v1/robot -> 404 -: There is nothing at this path; the paths are *
@@ -134,6 +140,13 @@ fn v1_failures_are_problem_details(session: &Session<'_>) {
     assert_answers(session, &ids, "handling=lenient", lenient);
     let strict = r#"POST /api/robots {"yaer":1} -> 400 {"status":"ERROR","messages":["'yaer' is not a field; did you mean year?"]}"#;
     assert_answers(session, &ids, "handling=strict", strict);
+}
+
+fn access_says_what_the_client_may_do(session: &Session<'_>) {
+    let answer = session.get("/v1/access");
+    let permissions = r#"{"name":null,"read":true,"write":true,"define":true}"#;
+    assert_eq!((answer.status, &*answer.text()), (200, permissions));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
 }
 
 fn preference_chooses_the_response_to_a_change(session: &Session<'_>) {
@@ -229,6 +242,7 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         DELETE /v1/robots?fold=true&containing=%CC%81&q=%CC%81 -> 400 *
         PATCH /v1/robots?dry_run=true {} -> 400 *
         DELETE /v1/robots?tpye=droid -> 400 -: 'tpye' is not a parameter; did you mean type?
+        DELETE /v1/robots?name_contains=r&name_not=R0&type_not=virtual&dry_run=true -> 200 {"count":6,"ids":["$1",*
         DELETE /api/robots?type=droid -> 405 *
         PATCH /v1/robots?year=1977 {"year":-1} -> 422 year: The year cannot be less than zero (robots $0, $1, $2, $3, $4 and 2 others)
         PATCH /v1/robots?year=1977 {"name":"HAL"} -> 409 name: The robot name must be unique (robots $0, $1, $2, $3, $4 and 2 others)
@@ -241,6 +255,11 @@ fn changes_of_a_list_apply_to_all_or_none(session: &Session<'_>) {
         PATCH /v1/robots?year=1 {"ids":["$0"],"changes":{"year":5}} -> 200 {"count":0,"ids":[]}
         PATCH /v1/robots {"ids":["$0",$6,"0"],"changes":{"year":5}} -> 200 {"count":2,"ids":["$0","$6"],"changes":{"after":*
         GET /v1/robots?year=5&fields=name,revision -> 200 [{"name":"R0","revision":8},{"name":"R6","revision":9}]
+        DELETE /v1/robots {"ids":["$0","$1"],"revisions":[1]} -> 200 {"count":0,"ids":[]}
+        PATCH /v1/robots {"ids":["$0","$1"],"revisions":[1],"changes":{"year":6}} -> 200 {"count":0,"ids":[]}
+        DELETE /v1/robots?dry_run=true {"ids":["$0","$1"],"revisions":[2,8,9]} -> 200 {"count":2,"ids":["$0","$1"]}
+        DELETE /v1/robots {"ids":["$0"],"revisions":[]} -> 400 *
+        DELETE /v1/robots {"ids":["$0"],"revisions":["8"]} -> 400 *
         DELETE /v1/robots?year=1977 {"id":["$0"]} -> 400 *
         DELETE /v1/robots {"ids":["$0"],"changes":{}} -> 400 *
         DELETE /v1/robots {"ids":["$1","$2"]} -> 200 {"count":2,"ids":["$1","$2"],"changes":{"after":*

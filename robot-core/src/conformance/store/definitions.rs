@@ -363,7 +363,7 @@ fn equal_names_are_in_the_order_of_ids(catalogue: &dyn Catalogue) {
 }
 
 /// A filter with the conditions of a query.
-fn filter(definition: &Definition, query: &str) -> Filter {
+pub(super) fn filter(definition: &Definition, query: &str) -> Filter {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.fold(Filter::all(), |filter, (name, text)| {
         let mut conditions = definition.conditions();

@@ -266,12 +266,21 @@ pub(super) const ALL: &[Seeded] = seeded! {
         let types = Field::TYPE.choices().iter().cloned();
         types.fold(filter.clone(), |filter, one| filter.with(Field::TYPE, one.into_owned()))
     }) => "filters_combine folded_searches_are_filtered_paged_and_counted",
+    // Texts that values do not have, and their parts, are ignored.
+    Filter(|filter| {
+        let mut filter = filter.clone();
+        for field in &mut filter.fields {
+            field.none_of.clear();
+            field.containing.clear();
+        }
+        filter
+    }) => "parts_and_other_values_choose_robots",
     // Diacritics and case are not folded.
     Filter(|filter| Filter::from(&*filter.containing)) => "folded_search_ignores_case_and_diacritics",
     Filter(|filter| with_text(filter, &filter.containing.replace('ı', "i"))) =>
         "folded_search_compares_other_characters",
     // Counts ignore the filter.
-    CountFilter(|_| Filter::all()) => "summary_groups_types_and_decades every_filter_and_order_is_paged_and_counted",
+    CountFilter(|_| Filter::all()) => "most_frequent_values_are_first summary_groups_types_and_decades every_filter_and_order_is_paged_and_counted",
     // The last id is that of the newest robot.
     LastId(|store| ok(store.list()).iter().map(Robot::id).max()) => "last_id_is_kept_after_delete",
     // Conflicts are skipped.

@@ -23,6 +23,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     pages_start_after_any_text,
     pages_of_any_size_are_returned,
     summary_groups_types_and_decades,
+    most_frequent_values_are_first,
     filters_with_nul_match_nothing,
 ];
 
@@ -331,6 +332,41 @@ fn summary_groups_types_and_decades(catalogue: &dyn Catalogue) {
         expected.map(|(robot_type, decade, count)| (Some(robot_type), Some(decade), count));
     assert_eq!(groups.collect::<Vec<_>>(), expected);
     assert_eq!(summary.count, 9);
+}
+
+fn most_frequent_values_are_first(catalogue: &dyn Catalogue) {
+    add_some(catalogue);
+    let droids = Filter::all().with(Field::TYPE, "droid");
+    for (filter, field, limit, values, others) in [
+        (
+            Filter::all(),
+            Field::TYPE,
+            2,
+            "droid 7, mechanical 4",
+            (1, 3),
+        ),
+        (Filter::all(), Field::YEAR, 2, "1977 3, 0 1", (10, 10)),
+        (
+            droids.clone(),
+            Field::YEAR,
+            10,
+            "1977 3, 1978 1, 1987 1, 2015 1, 2016 1",
+            (0, 0),
+        ),
+        (droids, Field::NAME, 1, "BB-8 1", (6, 6)),
+        (Filter::from("\0"), Field::NAME, 1, "", (0, 0)),
+    ] {
+        let found = ok(catalogue.frequent_values(&filter, &field, limit));
+        let groups = found.groups.iter().map(|(value, count)| {
+            let value = value.as_ref().map(ToString::to_string);
+            format!("{} {count}", value.unwrap_or_default())
+        });
+        assert_eq!(groups.collect::<Vec<_>>().join(", "), values, "{filter:?}");
+        assert_eq!(
+            (found.others, found.count),
+            (others, ok(catalogue.count(&filter)))
+        );
+    }
 }
 
 fn filters_with_nul_match_nothing(catalogue: &dyn Catalogue) {

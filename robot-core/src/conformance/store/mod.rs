@@ -2,6 +2,7 @@
 
 mod changes;
 mod changes_together;
+mod conditions;
 mod definitions;
 #[cfg(test)]
 mod fault_tests;
@@ -46,6 +47,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         history::OF_DEFINITIONS,
         linearizability::CASES,
         own_fields::CASES,
+        conditions::CASES,
         definitions::CASES,
     ]
     .concat()
@@ -55,7 +57,8 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
 /// Whether a case needs a store whose definition can be changed.
 pub(super) fn needs_definitions(case: &str) -> bool {
     let cases = own_fields::CASES.iter().chain(definitions::CASES);
-    let mut cases = cases.chain(history::OF_DEFINITIONS);
+    let cases = cases.chain(history::OF_DEFINITIONS);
+    let mut cases = cases.chain(conditions::CASES);
     cases.any(|(name, _)| *name == case)
 }
 

@@ -16,6 +16,7 @@ mod lookups;
 #[cfg(feature = "mysql")]
 mod mysql;
 mod operation;
+mod pattern;
 mod pool;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -2,7 +2,7 @@
 
 use std::{
     cell::Cell,
-    io,
+    io, slice,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Authored, Catalogue, Change, Changes, Commit, Count, Event, Filter, OpenError, OpenOptions,
-        Page, PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result,
-        Retention, redact,
+        Authored, Catalogue, Change, Changes, Commit, Count, Event, Filter, FrequentValues,
+        OpenError, OpenOptions, Page, PageRequest, Pending, Position, Receipt, Redefinition,
+        Restoration, Result, Retention, redact,
     },
     database::{
         conditions::ValueGroup,
@@ -32,7 +32,8 @@ use crate::{
         restore::restore,
         search_text::{TextSearch, is_folded},
         statements::{
-            after_name, check_current, counts, find, foreign_columns, has_nul, last_id, page,
+            Counted, after_name, check_current, counts, find, foreign_columns, has_nul, last_id,
+            page,
         },
     },
     model::{Definition, Field, Revision, Robot, RobotId},
@@ -136,6 +137,16 @@ impl<B: Backend> ServerStore<B> {
         })
     }
 
+    fn counted(&self, filter: &Filter, by: &[Field], counted: Counted) -> Result<Vec<Count>> {
+        if has_nul(filter) {
+            return Ok(Vec::new());
+        }
+        let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
+            counts(connection, filter, condition, by, counted).await
+        };
+        self.search(Operation::Scan, filter, &[ValueGroup::All], &read)
+    }
+
     fn read_page(&self, request: PageRequest<'_>) -> Result<Page<Robot>> {
         if has_nul(request.filter) {
             return Ok(request.room().page(Vec::new()));
@@ -234,13 +245,18 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
-        if has_nul(filter) {
-            return Ok(Vec::new());
-        }
-        let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
-            counts(connection, filter, condition, by).await
-        };
-        self.search(Operation::Scan, filter, &[ValueGroup::All], &read)
+        self.counted(filter, by, Counted::All)
+    }
+
+    fn frequent_values(
+        &self,
+        filter: &Filter,
+        field: &Field,
+        limit: usize,
+    ) -> Result<FrequentValues> {
+        let counted = Counted::MostFrequent(limit.saturating_add(1));
+        let rows = self.counted(filter, slice::from_ref(field), counted)?;
+        Ok(FrequentValues::of_rows(rows, limit))
     }
 
     fn definition(&self) -> Arc<Definition> {

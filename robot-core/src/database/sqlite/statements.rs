@@ -71,6 +71,10 @@ impl Dialect for SqliteConnection {
         }
     }
 
+    fn folded_contains(sql: &str, folded: &str) -> Fragment<'static> {
+        Self::contains(&format!("robots_fold({sql})"), folded.to_owned())
+    }
+
     const COLUMNS: &str = "SELECT name FROM pragma_table_info('robots')";
 
     const INDEXES: &str = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'robots' \

@@ -1,6 +1,6 @@
 //! The catalogue in an SQLite file.
 
-use std::{sync::Arc, time::Instant};
+use std::{slice, sync::Arc, time::Instant};
 
 use ::metrics::gauge;
 use diesel::Connection;
@@ -13,14 +13,14 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Authored, Catalogue, Change, Changes, Commit, Count, Error, Event, Filter, OpenError,
-        OpenOptions, Page, PageRequest, Pending, Position, Preparation, Receipt, Redefinition,
-        Restoration, Result, Retention, Scheme,
+        Authored, Catalogue, Change, Changes, Commit, Count, Error, Event, Filter, FrequentValues,
+        OpenError, OpenOptions, Page, PageRequest, Pending, Position, Preparation, Receipt,
+        Redefinition, Restoration, Result, Retention, Scheme,
     },
     database::{
         define::KnownDefinition,
         history, migrations, refresher,
-        statements::{find, foreign_columns, get, has_nul, last_id, now},
+        statements::{Counted, find, foreign_columns, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -161,6 +161,15 @@ impl SqliteCatalogue {
         Ok(self)
     }
 
+    fn counted(&self, filter: &Filter, by: &[Field], counted: Counted) -> Result<Vec<Count>> {
+        if has_nul(filter) {
+            return Ok(Vec::new());
+        }
+        self.reads.pool.read(|connection| {
+            connection.transaction(|connection| search::counts(connection, filter, by, counted))
+        })
+    }
+
     /// Queues work, unless the file is read-only.
     fn submit(&self, work: Work) -> Pending<Result<Commit>> {
         match &self.writer {
@@ -206,12 +215,18 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
-        if has_nul(filter) {
-            return Ok(Vec::new());
-        }
-        self.reads.pool.read(|connection| {
-            connection.transaction(|connection| search::counts(connection, filter, by))
-        })
+        self.counted(filter, by, Counted::All)
+    }
+
+    fn frequent_values(
+        &self,
+        filter: &Filter,
+        field: &Field,
+        limit: usize,
+    ) -> Result<FrequentValues> {
+        let counted = Counted::MostFrequent(limit.saturating_add(1));
+        let rows = self.counted(filter, slice::from_ref(field), counted)?;
+        Ok(FrequentValues::of_rows(rows, limit))
     }
 
     fn definition(&self) -> Arc<Definition> {

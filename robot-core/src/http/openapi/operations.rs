@@ -36,9 +36,6 @@ pub(super) fn describe(
         let access = operation.needs.map_or("public", |_| "permitted");
         let statuses = [&common[access], &common[&method], &described["responses"]];
         described["responses"] = joined(statuses);
-        if operation.needs.is_none() {
-            described["security"] = json!([]);
-        }
         if operation.method == "GET" {
             let mut head = described.clone();
             head["operationId"] = format!("{id}Head").into();

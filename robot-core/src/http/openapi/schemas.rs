@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::{
-    catalogue::{Condition, Sort},
+    catalogue::{Comparison, Condition, PART_LIMIT, Sort},
     http::parameters::conditions,
     model::{Definition, Field, Format, Kind},
 };
@@ -27,7 +27,7 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     add(data, definition.all(), Field::json_schema);
     data["required"] = required(created);
     let groups = &mut schemas["SummaryGroup"]["properties"];
-    for field in definition.countable() {
+    for field in definition.settable() {
         groups[field.name()] = json!({ "type": [field.kind().json_type(), "null"] });
     }
     groups["decade"]["type"] = json!(["integer", "null"]);
@@ -64,7 +64,7 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
     fields["examples"] = json!([Field::names(definition.default_fields())]);
     let sorts = Sort::all(definition).map(|sort| sort.to_string().into());
     parameters["sort"]["schema"]["enum"] = Json::Array(sorts.collect());
-    parameters["by"]["schema"]["enum"] = definition.countable().map(Field::name).collect();
+    parameters["by"]["schema"]["enum"] = definition.settable().iter().map(Field::name).collect();
     for condition in conditions(definition) {
         parameters[component_of(&condition)] = json!({
             "name": condition.name(),
@@ -77,13 +77,16 @@ pub(super) fn complete_parameters(parameters: &mut Json, definition: &Definition
 
 /// The name of the component for a condition: a field may have the name of a parameter of imports.
 pub(super) fn component_of(condition: &Condition) -> String {
-    format!("condition-{}", condition.name())
+    format!("if-{}", condition.name())
 }
 
 /// The values of a condition.
 fn values(condition: &Condition) -> Json {
     let kind = condition.field.kind();
     let schema = match kind {
+        _ if condition.comparison == Comparison::Contains => {
+            json!({ "type": "string", "minLength": 1, "maxLength": PART_LIMIT })
+        }
         Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
         Kind::Text { .. } if !kind.is_time() => json!({ "type": "string" }),
         // Also ids that no robot has.

@@ -3,7 +3,11 @@
 use std::borrow::Cow;
 
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Filter},
+    catalogue::{
+        Catalogue, CatalogueExt,
+        Comparison::{Contains, From, Is, Not, To},
+        Filter,
+    },
     http::{failure::Failure, parameters::Arguments},
     model::{Definition, Member},
 };
@@ -70,10 +74,16 @@ pub(super) fn parameters(filter: &Filter) -> Vec<Parameter> {
     }
     for conditions in filter.fields() {
         let field = &conditions.field;
-        for value in &conditions.any_of {
-            let text = value.as_ref().map(ToString::to_string);
-            parameters.push((field.name().to_owned().into(), text.unwrap_or_default()));
+        let equal = [(Is, &conditions.any_of), (Not, &conditions.none_of)];
+        for (comparison, values) in equal {
+            let name = format!("{field}{}", comparison.end());
+            let texts = values
+                .iter()
+                .map(|value| value.as_ref().map(ToString::to_string));
+            parameters.extend(texts.map(|text| (name.clone().into(), text.unwrap_or_default())));
         }
+        let texts = conditions.containing.iter().cloned();
+        parameters.extend(texts.map(|text| (format!("{field}{}", Contains.end()).into(), text)));
         let limits = [&conditions.from, &conditions.to];
         if let [Some(from), Some(to)] = limits
             && from == to
@@ -82,9 +92,10 @@ pub(super) fn parameters(filter: &Filter) -> Vec<Parameter> {
             parameters.push((field.name().to_owned().into(), from.to_string()));
             continue;
         }
-        for (end, value) in ["from", "to"].into_iter().zip(limits) {
+        for (comparison, value) in [From, To].into_iter().zip(limits) {
             let value = value.as_ref().map(ToString::to_string);
-            parameters.extend(value.map(|value| (format!("{field}_{end}").into(), value)));
+            let name = || format!("{field}{}", comparison.end()).into();
+            parameters.extend(value.map(|value| (name(), value)));
         }
     }
     parameters

@@ -98,7 +98,8 @@ impl ListQuery {
     }
 }
 
-fn limit(value: &str) -> Result<NonZeroUsize, String> {
+/// The number of robots, or of groups of them.
+pub(crate) fn limit(value: &str) -> Result<NonZeroUsize, String> {
     Some(value)
         .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|value| value.parse().ok())

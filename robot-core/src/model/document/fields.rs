@@ -75,7 +75,10 @@ pub(crate) fn is_reserved(name: &str) -> bool {
         | "after" | "cursor" | "sort" | "count" | "containing" | "fold" | "format"
         | "spreadsheet" | "on_conflict" | "atomic" | "dry_run" | "q" | "by" | "match" | "wait"
         | "drop_values" | "columns" | "propose" | "choices" => true,
-        _ => name.ends_with("_from") || name.ends_with("_to"),
+        _ => {
+            let ends = ["_from", "_to", "_not", "_contains"];
+            ends.iter().any(|end| name.ends_with(end))
+        }
     }
 }
 

@@ -23,9 +23,7 @@ simplify(api);
 
 for (const item of Object.values(api.paths)) {
   delete item.options;
-  // At `/v1`, a refusal of a head that is too large has another schema than other failures.
   for (const { responses } of Object.values(item)) {
-    delete responses?.["431"];
     // Sent only to clients that prefer it.
     if (responses?.["200"]) delete responses["204"];
   }

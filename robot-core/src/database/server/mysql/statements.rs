@@ -18,7 +18,7 @@ use crate::{
         fragment::Fragment,
         index::Index,
         schema::{DraftRow, RobotRow, receipt, robots},
-        server::define::batch_patiently,
+        server::{define::batch_patiently, pattern::pattern_of},
         statements::{end_of_step, select},
     },
     model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
@@ -84,6 +84,10 @@ impl Dialect for AsyncMysqlConnection {
 
     fn stored_value(field: &Field) -> String {
         own_value(field, "own")
+    }
+
+    fn folded_contains(sql: &str, folded: &str) -> Fragment<'static> {
+        Fragment::new(format!("{sql} REGEXP ")).text(pattern_of(folded))
     }
 
     const COLUMNS: &str = "SELECT column_name FROM information_schema.columns \

@@ -19,6 +19,7 @@ use crate::{
         server::{
             define::{LOCK_PATIENCE, batch_patiently, reported},
             operation::LOCK_LIMIT,
+            pattern::pattern_of,
         },
         statements::{by_definition, row_limit},
         trigrams::trigrams,
@@ -77,6 +78,10 @@ impl Dialect for AsyncPgConnection {
         format!(
             "(CASE jsonb_typeof(robots.own::jsonb -> '{field}') WHEN '{json_type}' THEN {value} END)"
         )
+    }
+
+    fn folded_contains(sql: &str, folded: &str) -> Fragment<'static> {
+        Fragment::new(format!("{sql} ~ ")).text(pattern_of(folded))
     }
 
     const COLUMNS: &str = "SELECT attname::text FROM pg_attribute \

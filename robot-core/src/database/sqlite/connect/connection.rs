@@ -6,12 +6,14 @@ use std::{
 };
 
 use diesel::{
-    QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, dsl::sql,
-    sql_types::Text,
+    QueryResult, RunQueryDsl, SqliteConnection,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_types::{Nullable, Text},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::database::sqlite::errors::is_locked;
+use crate::{database::sqlite::errors::is_locked, model::fold};
 
 /// The pause between two attempts to take a lock that SQLite does not wait for. It is needed only
 /// when several processes create one file at the same time.
@@ -74,6 +76,12 @@ pub(crate) fn uri(path: &str, mode: &str) -> String {
     format!("file:{host}{path}?mode={mode}")
 }
 
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// Folds a text.
+    fn robots_fold(text: Nullable<Text>) -> Nullable<Text>;
+}
+
 /// Sets what the catalogue relies on. Statements wait for locks of other processes up to `timeout`.
 pub(crate) fn set_up(
     connection: &mut SqliteConnection,
@@ -84,6 +92,9 @@ pub(crate) fn set_up(
         Purpose::ReadInline => 0,
         Purpose::Create | Purpose::Read | Purpose::Write => timeout.as_millis(),
     };
+    robots_fold_utils::register_impl(connection, |text: Option<String>| {
+        text.map(|text| fold(&text).into_owned())
+    })?;
     let cache_size = purpose.cache_size();
     // With synchronous = FULL a commit waits for the disk; otherwise a power cut could undo
     // acknowledged writes. fullfsync is the same on macOS, where a plain sync does not reach the

@@ -1,0 +1,24 @@
+// What the present token permits. The page hides the rest.
+
+import { access } from "./api.js";
+import { byId, show } from "./elements.js";
+import { token } from "./token.js";
+
+/** Without an answer, everything is offered: the service decides. */
+const EVERYTHING = { name: undefined, read: true, write: true, define: true };
+
+let found = EVERYTHING;
+
+/** The name of the token, as the history has it: null without one, undefined if it is not known. */
+export const ownName = () => found.name;
+
+/** Whether the client may read, write or define. */
+export const may = (what) => found[what];
+
+/** Asks the service. */
+export async function refreshAccess() {
+  found = (await access().catch(() => undefined)) ?? EVERYTHING;
+  for (const what of ["write", "define"]) document.documentElement.classList.toggle(`no-${what}`, !may(what));
+  show(byId("token-open"), token() !== "" || !(may("read") && may("write") && may("define")));
+  byId("token-open").textContent = token() ? (ownName() ?? "Token") : "Sign in";
+}

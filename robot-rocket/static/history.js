@@ -1,0 +1,118 @@
+// The history of a robot: who has changed what and when, with a button that restores each version.
+
+import { action } from "./action.js";
+import { announce, showLast } from "./announcements.js";
+import { historyOf, revertTo } from "./api.js";
+import { reportChanges } from "./changes.js";
+import { button, element, shownName, spokenName } from "./elements.js";
+import { inWords } from "./kinds.js";
+import { differing } from "./robot.js";
+import { timeOf } from "./times.js";
+import { did } from "./undo.js";
+
+/** The maximum number of characters of a value. Longer ones are whole in the record. */
+const MAX_LENGTH = 200;
+
+export class History {
+  element = element("section", { class: "history", "aria-labelledby": "history-heading" });
+
+  #id;
+
+  /** The changes that were read, the latest first. */
+  #changes = [];
+
+  /** Where the earlier ones begin, if there are any. */
+  #next;
+
+  /** The first page, while it is read. */
+  #first;
+
+  #more = action({ perform: () => this.#read(this.#next), failed: (error) => this.#fail(error) });
+
+  #restore = action({
+    perform: (change) => this.#bringBack(change),
+    failed: ({ messages }) => {
+      showLast([`Not restored. ${messages.join(" ")}`]);
+      announce(`Not restored. ${messages.join(" ")}`);
+    },
+    key: ({ revision }) => revision,
+  });
+
+  constructor(id) {
+    this.#id = id;
+  }
+
+  /** Reads the latest changes. */
+  load() {
+    this.#first = this.#read().catch((error) => this.#fail(error));
+    return this.#first;
+  }
+
+  /** The last version of a deleted robot, if it is kept. */
+  async last() {
+    await this.#first;
+    return this.#changes.find(({ robot }) => robot)?.robot;
+  }
+
+  /** Restores the last version of a deleted robot. */
+  restoreLast() {
+    return this.#restore(this.#changes.find(({ robot }) => robot));
+  }
+
+  async #read(before) {
+    const { changes, next } = await historyOf(this.#id, before);
+    this.#changes = before ? [...this.#changes, ...changes] : changes;
+    this.#next = next;
+    this.#draw();
+  }
+
+  /** Without a history, the record is shown alone. */
+  #fail({ status, messages }) {
+    const words = [404, 501].includes(status) ? [] : [element("p", { class: "error" }, messages.join(" "))];
+    this.element.replaceChildren(...words);
+  }
+
+  #draw() {
+    // What the earliest change has changed is known when the one before is read.
+    const shown = this.#next ? this.#changes.slice(0, -1) : this.#changes;
+    const items = shown.map((change, index) => this.#item(change, this.#changes[index + 1], index === 0));
+    const more = this.#next ? [button("Earlier changes", () => this.#more())] : [];
+    const heading = element("h3", { id: "history-heading" }, "History");
+    const focused = this.element.contains(document.activeElement) && document.activeElement.textContent;
+    this.element.replaceChildren(heading, element("ol", {}, ...items), ...more);
+    if (focused) [...this.element.querySelectorAll("button")].find((each) => each.textContent === focused)?.focus();
+  }
+
+  #item(change, earlier, isLatest) {
+    const { by, at, robot, action } = change;
+    const verbs = { added: earlier ? "Restored" : "Added", deleted: "Deleted" };
+    const author = by ? [element("b", {}, by), " "] : [];
+    const parts = [...author, ...(at ? [timeOf(at)] : []), element("div", {}, verbs[action] ?? "")];
+    if (robot && earlier?.robot) parts.push(...differing(earlier.robot, robot).map((member) => changed(member, earlier.robot, robot)));
+    if (robot && !isLatest) {
+      const label = `Restore this version${at ? ` of ${parts.find((part) => part.dateTime).textContent}` : ""}`;
+      parts.push(button("Restore this version", () => this.#restore(change), { "aria-label": label, "data-needs": "write" }));
+    }
+    return element("li", {}, ...parts);
+  }
+
+  async #bringBack({ revision }) {
+    const [latest] = this.#changes;
+    const robot = await revertTo(this.#id, revision);
+    const before = latest.robot ? { to: latest.revision } : {};
+    did(["Restored a version of ", robot], { id: this.#id, from: robot.revision, ...before });
+    announce(`Restored a version of ${spokenName(robot.name)}.`);
+    reportChanges([{ id: this.#id, robot, revision: robot.revision }]);
+  }
+}
+
+/** A member that was changed, with both values. */
+function changed({ key, title, input }, earlier, later) {
+  const value = (robot, kind) => {
+    const text = inWords(input, robot[key]);
+    const short = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
+    return element("span", { class: kind }, robot[key] === "" ? element("i", {}, "nothing") : shownName(short));
+  };
+  const words = [`${title} `, value(earlier, "was"), " → ", value(later, "is")];
+  return element("div", { class: "changed" }, ...words);
+}

@@ -1,0 +1,158 @@
+// What this browser has changed last, and how it is undone: at the foot of the page, the last change and a menu with those
+// before it.
+
+import { action } from "./action.js";
+import { announce, showLast } from "./announcements.js";
+import { changesAfter, current, get, remove, revertBetween, revertTo } from "./api.js";
+import { reportChanges } from "./changes.js";
+import { button, byId, element, inStorage, isTyping, show, shownName, spokenName } from "./elements.js";
+import { startMenu } from "./panels.js";
+import { inLabels, inNumber } from "./robot.js";
+import { timeOf } from "./times.js";
+
+/** Catalogues at other paths have other changes. */
+const KEY = `robots-undo ${new URL(".", location.href).pathname}`;
+
+/** The maximum number of changes that are kept. More, and the menu becomes long. */
+const KEPT = 20;
+
+/** The number of pages of changes that the service surely undoes at once. */
+const PAGES = 9;
+
+/** The maximum number of robots that a message names. */
+const NAMED = 5;
+
+/** The changes, the last one first: `words` are texts and names; `id` with the revision before (`to`, if there was the
+    robot) and after (`from`, if there is); or the positions `after` and `until`. */
+let entries = inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? [];
+
+/** Shows the menu. */
+export function startUndo() {
+  startMenu(byId("undone"));
+  fillMenu();
+}
+
+function keep(changed) {
+  entries = changed.slice(0, KEPT);
+  inStorage(() => (entries.length > 0 ? localStorage.setItem(KEY, JSON.stringify(entries)) : localStorage.removeItem(KEY)));
+  fillMenu();
+}
+
+/** Forgets all changes: another user may follow. */
+export function forgetChanges() {
+  keep([]);
+  byId("undo").replaceChildren();
+}
+
+/** Shows a change that the user has made, and offers to undo it: `words` are texts and robots. */
+export function did(words, how) {
+  const named = words.map((part) => (part.id ? { id: part.id, name: part.name } : part));
+  const entry = { words: named, at: new Date().toISOString(), ...how };
+  keep([entry, ...entries]);
+  showLast([...named, "."], [undoing(entry)]);
+}
+
+const textOf = ({ words }) => words.map((part) => (part.id ? spokenName(part.name) : part)).join("");
+
+function undoing(entry) {
+  return button("Undo", () => undo(entry), { class: "quiet", "aria-label": `Undo: ${textOf(entry)}` });
+}
+
+function fillMenu() {
+  show(byId("undone"), entries.length > 0);
+  const items = entries.map((entry) => {
+    const words = entry.words.map((part) => (part.id ? shownName(part.name) : part));
+    return element("li", {}, element("span", {}, ...words, " ", timeOf(entry.at)), undoing(entry));
+  });
+  byId("undone-list").replaceChildren(...items);
+}
+
+/** Undoes the last change, if there is one. */
+export function undoLast() {
+  if (entries.length > 0) undo(entries[0]);
+  return entries.length > 0;
+}
+
+const undo = action({
+  async perform(entry) {
+    const words = entry.until ? await undoAll(entry) : await undoOne(entry);
+    if (words.isLeft) return tell(words);
+    keep(entries.filter((other) => other !== entry));
+    tell(words);
+  },
+  failed(error, entry) {
+    const unknown = error.isUnknown ? "It may be undone: look before you try again. " : "";
+    showLast([`Not undone: ${textOf(entry)}. ${unknown}${error.messages.map((message) => inLabels(message)).join(" ")}`], [undoing(entry)]);
+    announce(byId("undo").textContent);
+  },
+  key: ({ at }) => at,
+});
+
+function tell(words) {
+  showLast(words);
+  announce(words.map((part) => (part.id ? spokenName(part.name) : part)).join(""));
+  if (!isTyping()) byId("undo").querySelector("button").focus();
+}
+
+/** Undoes the change of one robot, unless it has other changes after it. */
+async function undoOne({ id, to, from, words }) {
+  const missing = (error) => {
+    if (error.status !== 404) throw error;
+  };
+  const now = await get(id).catch(missing);
+  const robot = words.find((part) => part.id) ?? { id, name: id };
+  if (now?.revision !== from) {
+    const how = now ? "was changed since. Its history can restore each version." : "was deleted since.";
+    return Object.assign([robot, ` ${how}`], { isLeft: true });
+  }
+  if (to === undefined) {
+    await remove(now);
+    reportChanges([{ id, robot: null }]);
+    return ["Deleted ", robot, " again."];
+  }
+  const restored = await revertTo(id, to);
+  reportChanges([{ id, robot: restored, revision: restored.revision }]);
+  return [restored, from ? " is as it was." : " was restored."];
+}
+
+/** Undoes the changes between two positions. Robots that have others after them stay as they are. */
+async function undoAll(entry) {
+  const { count, left, changes } = await revertBetween(entry).catch((error) => {
+    if (error.status !== 413) throw error;
+    return undoParts(entry);
+  });
+  if (changes) await reportSince(changes.after).catch(() => {});
+  const undone = [`Undone for ${inNumber(Number(count))}.`];
+  if (left.length === 0) return undone;
+  const named = await current(left.slice(0, NAMED)).catch(() => []);
+  const names = named.flatMap((robot, index) => [index > 0 ? ", " : ": ", robot]);
+  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
+  return [...undone, ` ${inNumber(left.length)} changed since ${left.length === 1 ? "stays as it is" : "stay as they are"}`, ...names, `${more}.`];
+}
+
+/** Undoes more changes than the service undoes at once: in parts, the last one first. */
+async function undoParts(entry) {
+  const starts = [entry.after];
+  for (let [page, next, isLast] = [1, entry.after]; !isLast; page++) {
+    ({ next, isLast } = await changesAfter(next));
+    if (page % PAGES === 0) starts.push(next);
+  }
+  const all = { count: 0, left: [], changes: undefined };
+  let { until } = entry;
+  for (const after of starts.reverse()) {
+    const { count, left, changes } = await revertBetween({ ...entry, after, until });
+    all.count += Number(count);
+    all.left.push(...left);
+    all.changes ??= changes;
+    // Later parts begin after all of the changes.
+    if (count !== "0" || left.length > 0) until = after;
+  }
+  return all;
+}
+
+/** Reports what has changed after a position. */
+export async function reportSince(position) {
+  const { changes, next, isLast } = await changesAfter(position);
+  reportChanges(changes);
+  if (!isLast) await reportSince(next);
+}

@@ -1,0 +1,65 @@
+//! Changes of other users, as they happen.
+
+use crate::visit::Visit;
+
+#[test]
+fn changes_of_others_are_marked_and_move_nothing() {
+    Visit::of(&["A", "B", "C"]).play(
+        r#"PATCH /v1/robots/2 {"year":7} -> is rows()[1] == ["B", "droid", "7"] -> is texts('tr.theirs .name') == ["B"]
+           POST /v1/robots {"name":"0","type":"virtual","year":1} -> see #news: 1 new: show -> rows 3
+           see #count: 4 robots -> DELETE /v1/robots/1 -> see #table .gone: A -> see #count: 3 robots
+           POST /v1/robots {"name":"1","type":"virtual","year":1} -> see #news: 2 new: show
+           DELETE /v1/robots/4 -> see #news: 1 new: show -> click #news button
+           names 1, A, B, C -> is $('#news').textContent == "" -> focus robots
+           reload -> names 1, B, C
+           search B -> names B -> POST /v1/robots {"name":"Z","type":"virtual","year":1}
+           POST /v1/robots {"name":"BB","type":"virtual","year":1} -> see #news: 1 new: show
+           open -> names 1, B, BB, C, Z -> edit C -> type typed -> PATCH /v1/robots/3 {"year":9}
+           is $('#record .of-year input').value == "9" -> is $('#record input').value == "typed""#,
+    );
+}
+
+#[test]
+fn first_robot_of_another_user_replaces_the_empty_page() {
+    Visit::of(&[]).play(
+        r#"see #start: No robots yet -> POST /v1/robots {"name":"A","type":"droid","year":1} -> names A
+           is $('#start').hidden == true"#,
+    );
+}
+
+#[test]
+fn tabs_share_one_stream_and_the_next_one_takes_over() {
+    let visit = Visit::of(&["A"]);
+    let count = "performance.getEntriesByType('resource').filter(({ name }) => name.includes('v1/changes?')).length";
+    let first = visit.browser.window();
+    visit.browser.new_window();
+    visit.open("");
+    visit.play(r#"rows 1 -> PATCH /v1/robots/1 {"year":5} -> is rows()[0] == ["A", "droid", "5"]"#);
+    visit.play(&format!("is {count} == 0"));
+    visit.browser.close_window(&first);
+    visit.play(r#"PATCH /v1/robots/1 {"year":6} -> is rows()[0] == ["A", "droid", "6"]"#);
+}
+
+#[test]
+fn connection_is_resumed_without_a_gap() {
+    let mut visit = Visit::with(&[]);
+    visit.play(r#"POST /v1/robots {"name":"A","type":"droid","year":1} -> rows 1 -> PATCH /v1/robots/1 {"year":2}
+                  is rows()[0] == ["A", "droid", "2"]"#);
+    visit.stop_server();
+    visit.play("see #lost: Not live");
+    visit.start_server();
+    // As long as the page has not noticed, the change is made.
+    visit.play(
+        r#"PATCH /v1/robots/1 {"year":3} -> is rows()[0] == ["A", "droid", "3"] -> is $('#lost').hidden == true"#,
+    );
+    // A position of another catalogue.
+    visit.stop_server();
+    for file in std::fs::read_dir(visit.folder()).unwrap() {
+        let path = file.unwrap().path();
+        if path.to_string_lossy().contains("robots.db") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    visit.start_server();
+    visit.play(r#"POST /v1/robots {"name":"B","type":"droid","year":1} -> names B"#);
+}
