@@ -156,17 +156,17 @@ fn access_says_what_a_client_may_do() {
         (
             "",
             None,
-            r#"{"name":null,"read":false,"write":false,"define":false}"#,
+            r#"{"define":false,"name":null,"read":false,"write":false}"#,
         ),
         (
             "",
             Some(Permission::Read),
-            r#"{"name":null,"read":true,"write":false,"define":false}"#,
+            r#"{"define":false,"name":null,"read":true,"write":false}"#,
         ),
         (
             "Bearer robots_writer",
             None,
-            r#"{"name":"ci","read":true,"write":true,"define":false}"#,
+            r#"{"define":false,"name":"ci","read":true,"write":true}"#,
         ),
         ("Bearer robots_guess", Some(Permission::Read), ""),
     ] {

@@ -15,7 +15,7 @@ use super::{
     fragment::{Fragment, json},
     index::Index,
     rewrite::{self, has_value},
-    statements::{Counted, counts, ids, other_definition},
+    statements::{counts, ids, other_definition},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Filter, Redefinition},
@@ -144,7 +144,7 @@ pub(super) async fn check_conflict<C: Dialect>(
         }
     };
     let excluding = Some(condition.clone());
-    let counts = counts(connection, &Filter::all(), excluding, &[], Counted::All).await?;
+    let counts = counts(connection, &Filter::all(), excluding, &[], None).await?;
     let robots = counts.iter().map(|count| count.count).sum();
     if robots == 0 {
         return Ok(());

@@ -139,25 +139,18 @@ pub(super) fn of_part<'a, C: Dialect>(
     query.sql(format!(" ORDER BY {}", order::<C>(cursor.sort(), part)))
 }
 
-/// Which rows [`counts`] returns.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Counted {
-    All,
-    /// So many rows of one field: that of no value first, then the greatest numbers. Each also has the number of all
-    /// robots and that of all values.
-    MostFrequent(usize),
-}
-
 /// The maximum size of the values that are read, in bytes.
 const VALUES_LIMIT: usize = 1 << 20;
 
-/// Counts the robots that [`page`] reads without a limit, by their values of these fields.
+/// Counts the robots that [`page`] reads without a limit, by their values of these fields. With a limit, there is one
+/// field, and so many rows: that of no value first, then the greatest numbers. Each has also the number of all robots, and
+/// that of all values.
 pub(super) async fn counts<C: Dialect>(
     connection: &mut C,
     filter: &Filter,
     condition: Option<Fragment<'_>>,
     by: &[Field],
-    counted: Counted,
+    limit: Option<usize>,
 ) -> QueryResult<Vec<Count>> {
     let names = (0..by.len()).map(|place| format!("value_{place}"));
     let names: Vec<_> = names.collect();
@@ -170,10 +163,8 @@ pub(super) async fn counts<C: Dialect>(
         format!("{columns}count(*) AS robots"),
         all.reduce(Fragment::and),
     );
-    let totals = match counted {
-        Counted::All => String::new(),
-        Counted::MostFrequent(_) => format!(", sum(robots) OVER (), count({names}) OVER ()"),
-    };
+    let totals = limit.map(|_| format!(", sum(robots) OVER (), count({names}) OVER ()"));
+    let totals = totals.unwrap_or_default();
     let query = format!("SELECT robots, {before}{names}{totals}{after} FROM (");
     let query = Fragment::new(query).then(groups);
     let query = match by {
@@ -182,9 +173,9 @@ pub(super) async fn counts<C: Dialect>(
     };
     let query = query.sql(") AS counted");
     let (mut fields, mut room) = (by.to_vec(), Room::of_robots(usize::MAX));
-    let query = match counted {
-        Counted::All => query,
-        Counted::MostFrequent(rows) => {
+    let query = match limit {
+        None => query,
+        Some(rows) => {
             fields.extend([Field::REVISION, Field::REVISION]);
             room.bytes = VALUES_LIMIT;
             let order = format!(" ORDER BY {names} IS NOT NULL, robots DESC, {names}");

@@ -1,7 +1,7 @@
 //! `GET /v1/access`: what the client may do.
 
 use ::http::{HeaderValue, header::CACHE_CONTROL};
-use serde::Serialize;
+use serde_json::json;
 
 use super::{
     access::{AccessError, Client},
@@ -13,27 +13,18 @@ use super::{
 };
 use crate::catalogue::Pending;
 
-/// The name of the token, and its permissions.
-#[derive(Serialize)]
-struct Permissions<'a> {
-    name: Option<&'a str>,
-    read: bool,
-    write: bool,
-    define: bool,
-}
-
 /// Returns the permissions of the client, also if it has none. An error if its token is unknown.
 pub(super) fn get(call: &Call<'_>) -> Started {
     if matches!(call.client, Client::Unknown(_)) {
         return Err(Failure::NotPermitted(AccessError::UnknownToken));
     }
     let may = |permission| call.client.check(permission).is_ok();
-    let mut response = response::ok(render::json(&Permissions {
-        name: call.client.name(),
-        read: may(Read),
-        write: may(Write),
-        define: may(Define),
-    }));
+    let mut response = response::ok(render::json(&json!({
+        "name": call.client.name(),
+        "read": may(Read),
+        "write": may(Write),
+        "define": may(Define),
+    })));
     let no_store = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, no_store);
     Ok(Pending::ready(Ok(response)))

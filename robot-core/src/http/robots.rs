@@ -85,29 +85,32 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     let (arguments, definition) = (&call.arguments, &call.definition);
     let filter = filter(arguments, definition)?;
     let by = arguments.parse("by", |name| field_of(name, definition))?;
-    let limit = arguments.parse("limit", limit)?.map(NonZeroUsize::get);
+    let given = arguments.parse("limit", limit)?;
+    let limit = given.map_or(FREQUENT, NonZeroUsize::get);
     let is_countable = |by: &Field| definition.countable().any(|field| field.is(by));
-    let counts_all = limit.is_none() && by.as_ref().is_some_and(is_countable);
+    let counts_all = given.is_none() && by.as_ref().is_some_and(is_countable);
     let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);
     Ok(Pending::blocking(move || {
         check_choices(&*service.catalogue, &filter)?;
         if let Some(field) = by {
-            let (counts, others) = if counts_all {
-                (service.catalogue.value_counts(&filter, &field)?, None)
+            let (counts, count, others) = if counts_all {
+                let counts = service.catalogue.value_counts(&filter, &field)?;
+                let count = counts.iter().map(|(_, count)| count).sum();
+                (counts, count, None)
             } else {
-                let limit = limit.unwrap_or(FREQUENT);
-                let frequent = service.catalogue.frequent_values(&filter, &field, limit)?;
-                let (values, count) = frequent.others;
-                (frequent.groups, Some(Others { values, count }))
+                let found = service.catalogue.frequent_values(&filter, &field, limit)?;
+                let (values, count) = found.others;
+                let others = [("values", values), ("count", count)].into();
+                (found.groups, found.count, Some(others))
             };
             let groups = counts.iter().map(|(value, count)| ValueGroup {
                 value: [(field.name(), value)].into(),
                 count: *count,
             });
-            let of_others = others.as_ref().map_or(0, |others| others.count);
+            let groups = groups.collect();
             let counts = ValueCounts {
-                count: counts.iter().map(|(_, count)| count).sum::<u64>() + of_others,
-                groups: groups.collect(),
+                count,
+                groups,
                 others,
             };
             return Ok(response::ok(render::data(behaviour, "OK", &counts)));
@@ -128,15 +131,9 @@ fn field_of(name: &str, definition: &Definition) -> Result<Field, String> {
 struct ValueCounts<'a> {
     count: u64,
     groups: Vec<ValueGroup<'a>>,
+    /// The number of other values than the most frequent ones, and of their robots.
     #[serde(skip_serializing_if = "Option::is_none")]
-    others: Option<Others>,
-}
-
-/// The number of other values than the most frequent ones, and of the robots that have them.
-#[derive(Serialize)]
-struct Others {
-    values: u64,
-    count: u64,
+    others: Option<BTreeMap<&'a str, u64>>,
 }
 
 /// The number of robots with a value; `null` is none.

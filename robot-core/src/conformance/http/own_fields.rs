@@ -249,7 +249,7 @@ fn own_fields_choose_sort_and_count_robots(session: &Session<'_>) {
         let (groups, others) = match parts[..] {
             [count, values, groups] if values.parse::<u64>().is_ok() => (
                 groups,
-                format!(r#","others":{{"values":{values},"count":{count}}}"#),
+                format!(r#","others":{{"count":{count},"values":{values}}}"#),
             ),
             _ => (groups, String::new()),
         };

@@ -144,7 +144,7 @@ fn v1_failures_are_problem_details(session: &Session<'_>) {
 
 fn access_says_what_the_client_may_do(session: &Session<'_>) {
     let answer = session.get("/v1/access");
-    let permissions = r#"{"name":null,"read":true,"write":true,"define":true}"#;
+    let permissions = r#"{"define":true,"name":null,"read":true,"write":true}"#;
     assert_eq!((answer.status, &*answer.text()), (200, permissions));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }

@@ -4,15 +4,8 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use crate::model::fold;
 
-/// What folding changes.
-struct Folding {
-    /// The other characters that are folded to a character.
-    others: HashMap<char, String>,
-    /// The ranges of characters that are removed.
-    removed: String,
-}
-
-static FOLDING: LazyLock<Folding> = LazyLock::new(|| {
+/// For each character the others that are folded to it, and the ranges of characters that are removed.
+static FOLDING: LazyLock<(HashMap<char, String>, String)> = LazyLock::new(|| {
     let (mut others, mut removed) = (HashMap::<_, String>::new(), Vec::new());
     for character in '\0'..=char::MAX {
         match fold(character.encode_utf8(&mut [0; 4])).chars().next() {
@@ -23,15 +16,12 @@ static FOLDING: LazyLock<Folding> = LazyLock::new(|| {
     }
     let ranges = removed.chunk_by(|one, next| u32::from(*one) + 1 == u32::from(*next));
     let ranges = ranges.filter_map(|range| Some(format!("{}-{}", range.first()?, range.last()?)));
-    Folding {
-        others,
-        removed: ranges.collect(),
-    }
+    (others, ranges.collect())
 });
 
 /// A regular expression that finds each text which contains this folded text after folding.
 pub(super) fn pattern_of(folded: &str) -> String {
-    let Folding { others, removed } = &*FOLDING;
+    let (others, removed) = &*FOLDING;
     let classes = folded.chars().map(|character| {
         let escape = if character.is_ascii_punctuation() {
             "\\"

@@ -32,8 +32,7 @@ use crate::{
         restore::restore,
         search_text::{TextSearch, is_folded},
         statements::{
-            Counted, after_name, check_current, counts, find, foreign_columns, has_nul, last_id,
-            page,
+            after_name, check_current, counts, find, foreign_columns, has_nul, last_id, page,
         },
     },
     model::{Definition, Field, Revision, Robot, RobotId},
@@ -137,12 +136,12 @@ impl<B: Backend> ServerStore<B> {
         })
     }
 
-    fn counted(&self, filter: &Filter, by: &[Field], counted: Counted) -> Result<Vec<Count>> {
+    fn counted(&self, filter: &Filter, by: &[Field], limit: Option<usize>) -> Result<Vec<Count>> {
         if has_nul(filter) {
             return Ok(Vec::new());
         }
         let read = async |connection: &mut B, condition: Option<Fragment<'_>>| {
-            counts(connection, filter, condition, by, counted).await
+            counts(connection, filter, condition, by, limit).await
         };
         self.search(Operation::Scan, filter, &[ValueGroup::All], &read)
     }
@@ -245,7 +244,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
-        self.counted(filter, by, Counted::All)
+        self.counted(filter, by, None)
     }
 
     fn frequent_values(
@@ -254,8 +253,8 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         field: &Field,
         limit: usize,
     ) -> Result<FrequentValues> {
-        let counted = Counted::MostFrequent(limit.saturating_add(1));
-        let rows = self.counted(filter, slice::from_ref(field), counted)?;
+        let rows = Some(limit.saturating_add(1));
+        let rows = self.counted(filter, slice::from_ref(field), rows)?;
         Ok(FrequentValues::of_rows(rows, limit))
     }
 

@@ -15,7 +15,7 @@ use crate::{
         fragment::Fragment,
         index::Index,
         search_text::{TextSearch, is_folded},
-        statements::{self, Counted, after_name, now, of_part, page as read, row_limit, select_by},
+        statements::{self, after_name, now, of_part, page as read, row_limit, select_by},
     },
     model::{Definition, Field, Member, Robot},
 };
@@ -163,24 +163,20 @@ pub(super) fn counts(
     connection: &mut SqliteConnection,
     filter: &Filter,
     by: &[Field],
-    counted: Counted,
+    limit: Option<usize>,
 ) -> QueryResult<Vec<Count>> {
     let text = now(TextSearch::new(connection, filter))?;
     let found = text.as_ref().and_then(|text| candidates(connection, text));
     let contains = text.as_ref().map(contains);
     let Some(Candidates { ids, .. }) = found else {
-        return now(statements::counts(
-            connection, filter, contains, by, counted,
-        ));
+        return now(statements::counts(connection, filter, contains, by, limit));
     };
     let fields = conditions::<SqliteConnection>(filter).into_iter();
     let all = fields.chain(contains).fold(is_one_of(&ids), Fragment::and);
     let ids = select_by(BY_ID, "robots.id", Some(all));
     let is_found = Fragment::new("robots.id IN (").then(ids).sql(")");
     let (filter, is_found) = (&Filter::all(), Some(is_found));
-    now(statements::counts(
-        connection, filter, is_found, by, counted,
-    ))
+    now(statements::counts(connection, filter, is_found, by, limit))
 }
 
 /// SQL for a statement that reads the index of a field, or all robots if there is none.

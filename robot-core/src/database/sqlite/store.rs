@@ -20,7 +20,7 @@ use crate::{
     database::{
         define::KnownDefinition,
         history, migrations, refresher,
-        statements::{Counted, find, foreign_columns, get, has_nul, last_id, now},
+        statements::{find, foreign_columns, get, has_nul, last_id, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -161,12 +161,12 @@ impl SqliteCatalogue {
         Ok(self)
     }
 
-    fn counted(&self, filter: &Filter, by: &[Field], counted: Counted) -> Result<Vec<Count>> {
+    fn counted(&self, filter: &Filter, by: &[Field], limit: Option<usize>) -> Result<Vec<Count>> {
         if has_nul(filter) {
             return Ok(Vec::new());
         }
         self.reads.pool.read(|connection| {
-            connection.transaction(|connection| search::counts(connection, filter, by, counted))
+            connection.transaction(|connection| search::counts(connection, filter, by, limit))
         })
     }
 
@@ -215,7 +215,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn counts(&self, filter: &Filter, by: &[Field]) -> Result<Vec<Count>> {
-        self.counted(filter, by, Counted::All)
+        self.counted(filter, by, None)
     }
 
     fn frequent_values(
@@ -224,8 +224,8 @@ impl Catalogue for SqliteCatalogue {
         field: &Field,
         limit: usize,
     ) -> Result<FrequentValues> {
-        let counted = Counted::MostFrequent(limit.saturating_add(1));
-        let rows = self.counted(filter, slice::from_ref(field), counted)?;
+        let rows = Some(limit.saturating_add(1));
+        let rows = self.counted(filter, slice::from_ref(field), rows)?;
         Ok(FrequentValues::of_rows(rows, limit))
     }
 

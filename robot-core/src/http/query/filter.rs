@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::{
     catalogue::{
         Catalogue, CatalogueExt,
-        Comparison::{Contains, From, Is, Not, To},
+        Comparison::{self, Contains, From, Is, Not, To},
         Filter,
     },
     http::{failure::Failure, parameters::Arguments},
@@ -74,16 +74,17 @@ pub(super) fn parameters(filter: &Filter) -> Vec<Parameter> {
     }
     for conditions in filter.fields() {
         let field = &conditions.field;
-        let equal = [(Is, &conditions.any_of), (Not, &conditions.none_of)];
-        for (comparison, values) in equal {
-            let name = format!("{field}{}", comparison.end());
+        let parameter = |comparison: Comparison, text: String| {
+            (format!("{field}{}", comparison.end()).into(), text)
+        };
+        for (comparison, values) in [(Is, &conditions.any_of), (Not, &conditions.none_of)] {
             let texts = values
                 .iter()
                 .map(|value| value.as_ref().map(ToString::to_string));
-            parameters.extend(texts.map(|text| (name.clone().into(), text.unwrap_or_default())));
+            parameters.extend(texts.map(|text| parameter(comparison, text.unwrap_or_default())));
         }
-        let texts = conditions.containing.iter().cloned();
-        parameters.extend(texts.map(|text| (format!("{field}{}", Contains.end()).into(), text)));
+        let texts = conditions.containing.iter();
+        parameters.extend(texts.map(|text| parameter(Contains, text.clone())));
         let limits = [&conditions.from, &conditions.to];
         if let [Some(from), Some(to)] = limits
             && from == to
@@ -94,8 +95,7 @@ pub(super) fn parameters(filter: &Filter) -> Vec<Parameter> {
         }
         for (comparison, value) in [From, To].into_iter().zip(limits) {
             let value = value.as_ref().map(ToString::to_string);
-            let name = || format!("{field}{}", comparison.end()).into();
-            parameters.extend(value.map(|value| (name(), value)));
+            parameters.extend(value.map(|value| parameter(comparison, value)));
         }
     }
     parameters
