@@ -51,8 +51,8 @@ pub(super) trait Dialect: Execute {
         format!("{sql} IS NOT NULL")
     }
 
-    /// Makes the statements of a transaction find robots in the order of their ids; empty if they do.
-    const BY_ID: &str = "";
+    /// Makes statements of the transaction change robots in the order of what they are given, or of the ids; empty if they do.
+    const IN_ORDER: &str = "";
 
     /// The SQL of the present time in milliseconds.
     const NOW: &str;

@@ -13,12 +13,12 @@ use serde_json::value::RawValue;
 
 use super::{
     changes::Between,
-    conditions::Conditions,
+    conditions::{Conditions, repeat},
     failure::Failure,
     query::{check_choices, filter},
     render, response,
     response::Started,
-    robots::{check_patch_type, read_patch, repeat},
+    robots::{check_patch_type, read_patch},
     route::Call,
 };
 use crate::{

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     accept::accepts_events,
-    conditions::Conditions,
+    conditions::{ATTEMPTS, Conditions, repeat},
     events::{EventView, Events},
     failure::Failure,
     headers,
@@ -23,7 +23,6 @@ use super::{
     render,
     reply::Reply,
     response::{self, Response, Started},
-    robots::{ATTEMPTS, repeat},
     route::Call,
 };
 use crate::{

@@ -5,9 +5,14 @@ use ::http::{HeaderMap, StatusCode, header::ETAG};
 use super::{
     failure::Failure,
     headers::{split_unquoted, value},
-    response::{self, Response},
+    response::{self, HandlerResult, Response},
 };
-use crate::model::Revision;
+use crate::{catalogue::Error, model::Revision};
+
+/// The number of attempts to change a robot under conditions that have to be compared with its
+/// current revision. Fewer, and changes are rejected while others change the robot; more, and each
+/// occupies a thread for longer.
+pub(super) const ATTEMPTS: usize = 32;
 
 /// The conditions of a request. The default has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,6 +93,17 @@ impl Conditions {
             (None | Some(Tags::Any), None)
         )
     }
+}
+
+/// Reads and changes robots, and again if another client was faster.
+pub(super) fn repeat(attempts: usize, attempt: impl Fn() -> HandlerResult) -> HandlerResult {
+    for _ in 0..attempts {
+        match attempt() {
+            Err(Failure::Store(Error::Stale(_))) => {}
+            changed => return changed,
+        }
+    }
+    Err(Failure::Unavailable)
 }
 
 /// A response with a revision.

@@ -12,7 +12,7 @@ use super::{
     accept,
     behaviour::Behaviour,
     changes,
-    conditions::Conditions,
+    conditions::{ATTEMPTS, Conditions, repeat},
     failure::{Failure, PATCH_TYPE},
     headers, list,
     query::{ListQuery, check_choices, fields, filter, limit, view},
@@ -25,11 +25,6 @@ use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pages, Pending},
     model::{Definition, Field, Rejection, Robot, RobotId, ValidChanges, Value, View, draft_json},
 };
-
-/// The number of attempts to change a robot under conditions that have to be compared with its
-/// current revision. Fewer, and changes are rejected while others change the robot; more, and each
-/// occupies a thread for longer.
-pub(super) const ATTEMPTS: usize = 32;
 
 /// The number of values in a summary by a field that may have endless ones, by default.
 const FREQUENT: usize = 100;
@@ -302,15 +297,4 @@ fn change(
             change(&*catalogue, &robot)
         })
     })
-}
-
-/// Reads and changes robots, and again if another client was faster.
-pub(super) fn repeat(attempts: usize, attempt: impl Fn() -> HandlerResult) -> HandlerResult {
-    for _ in 0..attempts {
-        match attempt() {
-            Err(Failure::Store(Error::Stale(_))) => {}
-            changed => return changed,
-        }
-    }
-    Err(Failure::Unavailable)
 }

@@ -180,6 +180,9 @@ async fn execute<B: Backend>(
         let mut positions = Vec::with_capacity(2);
         if !is_batch {
             positions.push(history::position(inner).await?.0);
+            if !B::IN_ORDER.is_empty() {
+                inner.batch(B::IN_ORDER).await?;
+            }
         }
         let results = &mut results;
         apply(inner, definition, &changes, operation, deadline, results).await?;

@@ -51,7 +51,8 @@ impl Dialect for AsyncPgConnection {
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
-    const BY_ID: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off";
+    const IN_ORDER: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; \
+         SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off";
 
     const NOW: &str = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
