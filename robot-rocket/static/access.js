@@ -9,9 +9,6 @@ const EVERYTHING = { name: undefined, read: true, write: true, define: true };
 
 let found = EVERYTHING;
 
-/** The name of the token, as the history has it: null without one, undefined if it is not known. */
-export const ownName = () => found.name;
-
 /** Whether the client may read, write or define. */
 export const may = (what) => found[what];
 
@@ -20,5 +17,5 @@ export async function refreshAccess() {
   found = (await access().catch(() => undefined)) ?? EVERYTHING;
   for (const what of ["write", "define"]) document.documentElement.classList.toggle(`no-${what}`, !may(what));
   show(byId("token-open"), token() !== "" || !(may("read") && may("write") && may("define")));
-  byId("token-open").textContent = token() ? (ownName() ?? "Token") : "Sign in";
+  byId("token-open").textContent = token() ? (found.name ?? "Token") : "Sign in";
 }

@@ -119,7 +119,7 @@ const IDS = 200;
 export async function current(robots) {
   const starts = Array.from({ length: Math.ceil(robots.length / IDS) }, (_, index) => index * IDS);
   const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
-  const fields = ["id", ...MEMBERS.map(({ key }) => key), "revision", "updated_at"].join(",");
+  const fields = ["id", ...MEMBERS.map(({ key }) => key), "revision"].join(",");
   const known = [["limit", LIMIT], ["fields", fields]];
   const parts = await Promise.all(starts.map((start) => list([...known, ...idsFrom(start)])));
   return parts.flatMap((part) => part.robots);
@@ -227,11 +227,9 @@ export function changeAll(robots, values) {
 export const removeAll = (robots) => forAll("DELETE", robots);
 
 async function forAll(method, robots, changes = "") {
-  const body = `{"ids":${JSON.stringify(robots.map(({ id }) => id))}${changes}}`;
-  const times = robots.map(({ updatedAt }) => updatedAt).toSorted();
-  // The time of a change that an earlier version of the service has made is not known.
-  const query = times.includes(undefined) ? "" : `?${new URLSearchParams({ updated_at_to: times.at(-1) })}`;
-  return (await send(method, `${ROBOTS}${query}`, { body })).value;
+  const ids = JSON.stringify(robots.map(({ id }) => id));
+  const body = `{"ids":${ids},"revisions":[${robots.map(({ revision }) => revision)}]${changes}}`;
+  return (await send(method, ROBOTS, { body })).value;
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */

@@ -4,7 +4,7 @@
 import { handleError } from "./action.js";
 import { announce, notice } from "./announcements.js";
 import { get, patch } from "./api.js";
-import { button, buttons, element, hasFocus, isTyping, shownName, spokenName } from "./elements.js";
+import { button, buttons, element, hasFocus, isTyping, sentences, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
 import { inWords } from "./kinds.js";
 import { ONE, inLabels, stored } from "./robot.js";
@@ -156,8 +156,8 @@ export class CellEditing {
     const { title } = this.#member;
     const gone = `This ${ONE} was deleted meanwhile. Its record can restore it.`;
     const words = messages.map((message, index) => inLabels(message, keys?.[index]));
-    const unknown = isUnknown ? " Whether the value was saved is unknown." : "";
-    const text = status === 404 ? gone : words.join(" ") + unknown;
+    if (isUnknown) words.push("Whether the value was saved is unknown.");
+    const text = status === 404 ? gone : isUnknown ? sentences(words) : words.join(" ");
     const robot = this.#now();
     // The list may have moved on.
     if (!this.#cell.isConnected) CellEditing.#open.delete(this);

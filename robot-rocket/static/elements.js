@@ -59,6 +59,9 @@ export function unseen(text) {
   return element("span", { class: "unseen" }, text);
 }
 
+/** Texts as sentences. */
+export const sentences = (texts) => texts.map((text) => (/[.!?]$/.test(text) ? text : `${text}.`)).join(" ");
+
 /** An element that shows a name exactly: in its own direction, with all spaces and line breaks. */
 export function shownName(name) {
   const isBlank = !/[^\s\p{C}]/u.test(name);

@@ -1,6 +1,6 @@
 // The import of a file that the user chooses or drops on the page: its plan is shown, and executed if the user wants that.
 
-import { may, ownName } from "./access.js";
+import { may } from "./access.js";
 import { handleError } from "./action.js";
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
@@ -180,7 +180,7 @@ async function showOutcome({ data, messages = [], isUnknown = true, isDone }, is
   announce([title, ...shown.slice(0, 1)].join(" "));
   if (!isStored) return;
   const [file] = byId("file").files;
-  if (data?.changes) did([`Imported ${file.name}`], { ...data.changes, by: ownName() });
+  if (data?.changes) did([`Imported ${file.name}`], data.changes);
   forget();
   await refreshDefinition().catch(() => {});
   reopen();

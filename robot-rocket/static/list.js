@@ -5,7 +5,7 @@ import { announce, notice } from "./announcements.js";
 import { current, remove } from "./api.js";
 import { onChanges, reportChanges } from "./changes.js";
 import { layOut, noteValues, startColumns } from "./columns.js";
-import { button, byId, element, hasFocus, show, spokenName } from "./elements.js";
+import { button, byId, element, hasFocus, sentences, show, spokenName } from "./elements.js";
 import { isEdited, leaveCells, startGrid } from "./grid.js";
 import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
 import { nothingFound } from "./nothing.js";
@@ -274,7 +274,7 @@ async function notErased(error, robot) {
   const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
   settle(robot, now);
   const unknown = error.isUnknown ? ["Whether it was deleted is unknown. Try again."] : [];
-  const why = `. ${[...error.messages, ...unknown].join(" ")}`;
+  const why = `. ${sentences([...error.messages, ...unknown])}`;
   const other = ": another user has just changed it. Look, and try again.";
   if (!now) notice(robot, " was deleted by another user.");
   else notice(robot, ` was not deleted${isOther ? other : why}`);

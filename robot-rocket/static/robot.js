@@ -121,9 +121,9 @@ export function stored(draft) {
   return draftOf(({ key, input }) => KINDS[input].stored(draft[key] ?? ""));
 }
 
-/** A robot as the service sends it, with all values as text, and when it was changed last if that was sent. */
-export function robotOf({ id, revision, updated_at: updatedAt, ...values }) {
-  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision, updatedAt };
+/** A robot as the service sends it, with all values as text. */
+export function robotOf({ id, revision, ...values }) {
+  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision };
 }
 
 /** Parses JSON with each number as text, because numbers have up to 19 digits, more than a JavaScript number can hold. */
@@ -140,7 +140,7 @@ export function written(document) {
 
 /** Whether robots have members that the page does not know, because the definition has changed. */
 export function hasUnknown(robots) {
-  const known = ["id", "revision", "updated_at", ...MEMBERS.map(({ key }) => key)];
+  const known = ["id", "revision", ...MEMBERS.map(({ key }) => key)];
   return robots.some((robot) => Object.keys(robot).some((key) => !known.includes(key)));
 }
 
