@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("../help/summary.txt"))]
 pub(crate) struct SummaryArgs {
-    /// Count by the values of this field, of dates by their years
+    /// Count by the values of this field (dates: by year)
     #[arg(long, value_name = "FIELD")]
     by: Option<String>,
 
