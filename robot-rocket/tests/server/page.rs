@@ -107,7 +107,7 @@ fn page_is_for_everyone_and_allows_only_reads() {
         let foreign = server.ask(&format!("GET {path}"), "Host: evil.example\r\n", "");
         assert_failed(&foreign, 421, path);
     }
-    let missing = "/page /page/ /page/nothing.js /page/app.js/ /index.html // /app.js";
+    let missing = "/page /page/ /page/missing.js /page/app.js/ /index.html // /app.js";
     for path in missing.split(' ') {
         let answer = server.ask(&format!("GET {path}"), "Host: localhost\r\n", "");
         assert_failed(&answer, 404, path);
