@@ -60,13 +60,15 @@ export async function find(view, start, limit, signal) {
   const from = start.cursor === "" ? [] : [["cursor", start.cursor]];
   const parameters = [["sort", view.sort], ["limit", limit], ...filterOf(view), ...from];
   const { robots, headers } = await list(parameters, signal);
-  if (start === START) listed(headers.get("changes-cursor"));
   const [, next] = /<([^>]*)>; *rel="?next/.exec(headers.get("link") ?? "") ?? [];
   const cursor = next && new URL(next, location.href).searchParams.get("cursor");
-  return { robots, end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
+  return { robots, position: headers.get("changes-cursor"), end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
 }
 
 let listed = () => {};
+
+/** Reports the position of changes before the list that is shown. */
+export const showsFrom = (position) => listed(position);
 
 /** Calls a listener with the position of changes before each list that was read from its start; null if the service
     keeps no changes. */
@@ -159,9 +161,10 @@ export function streamAfter(position, signal) {
   });
 }
 
-/** Gives a robot the values of one of its versions. A deleted one comes back. */
-export async function revertTo(id, revision) {
-  return robotIn(await send("POST", `${ROBOTS}/${id}/revert`, { body: `{"revision":${revision}}` }));
+/** Gives a robot the values of one of its versions, unless it does not have the present revision any more. A deleted one
+    comes back. */
+export async function revertTo(id, version, revision) {
+  return robotIn(await send("POST", `${ROBOTS}/${id}/revert`, { body: `{"revision":${version}}`, revision }));
 }
 
 /** Undoes the changes between two positions, those by this author if one is given. */

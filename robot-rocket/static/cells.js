@@ -50,7 +50,11 @@ export class CellEditing {
     cell.replaceChildren(this.#field.element);
     const { signal } = this.#listening;
     cell.addEventListener("keydown", (event) => this.#press(event), { signal });
-    cell.addEventListener("focusout", ({ relatedTarget }) => cell.contains(relatedTarget) || this.#leave(), { signal });
+    cell.addEventListener("focusout", ({ relatedTarget }) => {
+      // In another window, the user may look up what to type.
+      const isStaying = cell.contains(relatedTarget) || document.activeElement === this.#field.box;
+      if (!isStaying) this.#leave();
+    }, { signal });
   }
 
   #now() {
@@ -67,13 +71,14 @@ export class CellEditing {
 
   #press(event) {
     const { key, target, shiftKey } = event;
+    if (event.isComposing) return undefined;
     if (key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
       this.#end(this.#now());
       return this.#listeners.moved([0, 0]);
     }
-    if (target !== this.#field.box || event.isComposing) return undefined;
+    if (target !== this.#field.box) return undefined;
     // In a long text, Enter with Shift begins a line.
     const isEnter = key === "Enter" && !(shiftKey && this.#field.isLong);
     if (!isEnter && key !== "Tab") return undefined;
@@ -89,6 +94,7 @@ export class CellEditing {
 
   /** Stores what was typed, and moves the focus by a step. */
   async #store(step) {
+    if (this.#isStoring) return;
     const robot = this.#now();
     const { value } = this.#field;
     if (!this.#field.isChanged) {
@@ -103,7 +109,8 @@ export class CellEditing {
     try {
       await this.#send(robot, value);
     } catch (error) {
-      const again = () => this.#store();
+      // The user may have given it up, or typed on, when the service answers again.
+      const again = () => CellEditing.#open.has(this) && this.#field.value === value && this.#store();
       await handleError(error, { again, failed: () => this.#refuse(error), back: again });
     } finally {
       this.#isStoring = false;
@@ -124,15 +131,29 @@ export class CellEditing {
       return this.#send(other, value);
     }
     if (saved.revision !== robot.revision) did(["Changed ", saved], { id: saved.id, to: robot.revision, from: saved.revision });
-    this.#end(saved);
+    if (this.#field.value === value) this.#end(saved);
+    else this.#renew(saved);
     this.#listeners.stored(saved);
     announce(`Saved ${spokenName(saved.name)}.`);
     return undefined;
   }
 
+  /** The list has moved on: what was typed is only reported. */
+  #giveUp(robot, why) {
+    CellEditing.#open.delete(this);
+    notice(robot, ` was not changed (${this.#member.title}: ${this.#field.value}). ${why}`);
+  }
+
+  /** The value was stored, but the user has typed on. */
+  #renew(saved) {
+    this.#base = saved[this.#member.key];
+    this.#field.renew(this.#base);
+  }
+
   /** Shows the value of another user. */
   #compare(robot) {
     const { key, input, title } = this.#member;
+    if (!this.#cell.isConnected) return this.#giveUp(robot, "Another user has changed this value.");
     const keep = () => {
       this.#base = robot[key];
       shown.remove();
@@ -149,10 +170,10 @@ export class CellEditing {
     this.#cell.querySelector(".conflict")?.remove();
     this.#cell.append(shown);
     if (hasFocus(this.#cell) || !isTyping()) choice.firstChild.focus();
-    announce(`${title} was changed by another user. Your value is not saved yet.`);
+    return announce(`${title} was changed by another user. Your value is not saved yet.`);
   }
 
-  #refuse({ status, messages, keys, isUnknown }) {
+  #refuse({ status, messages, keys, isUnknown, isTransient }) {
     const { title } = this.#member;
     const gone = `This ${ONE} was deleted meanwhile. Its record can restore it.`;
     const words = messages.map((message, index) => inLabels(message, keys?.[index]));
@@ -160,8 +181,8 @@ export class CellEditing {
     const text = status === 404 ? gone : isUnknown ? sentences(words) : words.join(" ");
     const robot = this.#now();
     // The list may have moved on.
-    if (!this.#cell.isConnected) CellEditing.#open.delete(this);
-    if (!this.#cell.isConnected) return notice(robot, ` was not changed (${title}: ${this.#field.value}). ${text}`);
+    if (!this.#cell.isConnected && isTransient) return undefined;
+    if (!this.#cell.isConnected) return this.#giveUp(robot, text);
     this.#field.setError(text);
     if (!isTyping() || hasFocus(this.#cell)) this.#field.box.focus();
     return announce(`${title}: ${text}`);

@@ -77,7 +77,7 @@ export class Editing {
   }
 
   #key(event) {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
     event.preventDefault();
     event.stopPropagation();
     this.#cancel();
@@ -135,7 +135,8 @@ export class Editing {
 
   async #send(changes) {
     // Another user has deleted the robot: it comes back as it was read.
-    if (this.#isGone) this.#base = await revertTo(this.#base.id, this.#base.revision);
+    const isThere = this.#isGone && (await get(this.#base.id).catch(({ status }) => status !== 404));
+    if (this.#isGone && !isThere) this.#base = await revertTo(this.#base.id, this.#base.revision);
     this.#isGone = false;
     const saved = await patch(this.#base, changes).catch((error) => {
       if (error.status !== 412) throw error;

@@ -33,7 +33,7 @@ export function onSubmit(form, listener) {
 /** Calls a listener when Escape is pressed in an element, unless that has closed something within. */
 export function onEscape(shown, listener) {
   shown.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
+    if (event.key !== "Escape" || event.defaultPrevented || event.isComposing) return;
     event.preventDefault();
     listener();
   });

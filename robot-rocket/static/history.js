@@ -78,9 +78,10 @@ export class History {
     const items = shown.map((change, index) => this.#item(change, this.#changes[index + 1], index === 0));
     const more = this.#next ? [button("Earlier changes", () => this.#more())] : [];
     const heading = element("h3", { id: "history-heading" }, "History");
-    const focused = this.element.contains(document.activeElement) && document.activeElement.textContent;
+    const keyOf = (control) => control.dataset.revision ?? control.textContent;
+    const focused = this.element.contains(document.activeElement) && keyOf(document.activeElement);
     this.element.replaceChildren(heading, element("ol", {}, ...items), ...more);
-    if (focused) [...this.element.querySelectorAll("button")].find((each) => each.textContent === focused)?.focus();
+    if (focused) [...this.element.querySelectorAll("button")].find((each) => keyOf(each) === focused)?.focus();
   }
 
   #item(change, earlier, isLatest) {
@@ -91,14 +92,15 @@ export class History {
     if (robot && earlier?.robot) parts.push(...differing(earlier.robot, robot).map((member) => changed(member, earlier.robot, robot)));
     if (robot && !isLatest) {
       const label = `Restore this version${at ? ` of ${parts.find((part) => part.dateTime).textContent}` : ""}`;
-      parts.push(button("Restore this version", () => this.#restore(change), { "aria-label": label, "data-needs": "write" }));
+      const attributes = { "aria-label": label, "data-needs": "write", "data-revision": change.revision };
+      parts.push(button("Restore this version", () => this.#restore(change), attributes));
     }
     return element("li", {}, ...parts);
   }
 
   async #bringBack({ revision }) {
     const [latest] = this.#changes;
-    const robot = await revertTo(this.#id, revision);
+    const robot = await revertTo(this.#id, revision, latest.robot ? latest.revision : undefined);
     const before = latest.robot ? { to: latest.revision } : {};
     did(["Restored a version of ", robot], { id: this.#id, from: robot.revision, ...before });
     announce(`Restored a version of ${spokenName(robot.name)}.`);

@@ -30,7 +30,8 @@ export function forgetExpected(id) {
 
 /** The robots that wait; undefined if they are too many. */
 export function expectedRobots() {
-  return expected.size > KEPT ? undefined : [...expected.values()];
+  const robots = [...expected.values()];
+  return robots.includes(undefined) ? undefined : robots;
 }
 
 function draw() {

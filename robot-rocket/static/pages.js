@@ -4,7 +4,7 @@
 // The service pages by place, not by number. For each page that has left the window, the places
 // where it starts and ends are kept, to load it again.
 
-import { START, find } from "./api.js";
+import { START, find, showsFrom } from "./api.js";
 import { byId, element, show } from "./elements.js";
 import { EVERYTHING, comparator, includes } from "./view.js";
 
@@ -107,6 +107,7 @@ export class Pages {
     this.#view = view;
     return this.#load(() => this.open(view), async (signal) => {
       const found = await find(view, START, SIZE, signal);
+      showsFrom(found.position);
       const focused = document.activeElement;
       for (const page of this.#pages) page.body.remove();
       this.#above.entries = [];

@@ -88,9 +88,10 @@ function preview(changes, notes, done) {
   const ending = buttons(storing, button("Cancel", () => dialog.close()));
   const heading = element("h2", { id: "paste-heading" }, title);
   const dialog = element("dialog", { id: "paste", "aria-labelledby": "paste-heading" }, heading, scrolled, ...hints, errors, ending);
-  const refuse = ({ messages }) => {
+  const refuse = ({ messages, isUnknown }) => {
     const items = messages.map((message) => element("li", {}, inPlainWords(message, changes)));
-    errors.replaceChildren(element("h3", {}, "These values cannot be stored. Nothing was changed."), problems(items));
+    const words = isUnknown ? "Whether these values were stored is unknown." : "These values cannot be stored. Nothing was changed.";
+    errors.replaceChildren(element("h3", {}, words), problems(items));
   };
   const store = action({
     async perform() {

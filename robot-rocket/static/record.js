@@ -188,7 +188,8 @@ function edit() {
     },
     end: (robot) => {
       editing = undefined;
-      showRobot(shown?.revision === robot.revision ? shown : robot);
+      if (shown === null) showDeleted();
+      else showRobot(Number(shown.revision) >= Number(robot.revision) ? shown : robot);
     },
     giveUp: () => {
       editing = undefined;

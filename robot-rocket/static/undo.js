@@ -110,7 +110,9 @@ async function undoOne({ id, to, from, words }) {
     reportChanges([{ id, robot: null }]);
     return ["Deleted ", robot, " again."];
   }
-  const restored = await revertTo(id, to);
+  const restored = await revertTo(id, to, now?.revision);
+  // The change before can be undone, too.
+  keep(entries.map((entry) => (entry.id === id && entry.from === to ? { ...entry, from: restored.revision } : entry)));
   reportChanges([{ id, robot: restored, revision: restored.revision }]);
   return [restored, from ? " is as it was." : " was restored."];
 }

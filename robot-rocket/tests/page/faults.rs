@@ -83,7 +83,7 @@ fn what_was_confirmed_is_sent_with_a_token() {
         r#"click [aria-label='Select A'] -> run $('#erasing').requestSubmit() -> see #token: This requires a token
            run for (const name of ['B', 'C']) $(`[aria-label='Select ${name}']`).click()
            run $('#token-text').focus() -> type robots_writer<Enter> -> said Deleted 1 robot. -> names B, C
-           is window.deleted == ["{\"ids\":[\"1\"]}", "{\"ids\":[\"1\"]}"]"#,
+           is window.deleted == ["{\"ids\":[\"1\"],\"revisions\":[1]}", "{\"ids\":[\"1\"],\"revisions\":[1]}"]"#,
     );
     visit.play("reload -> rows 2");
     visit.run(NO_TOKEN);
