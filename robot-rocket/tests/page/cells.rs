@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use crate::visit::Visit;
+use crate::{
+    outage::{CUT_OFF, END},
+    visit::Visit,
+};
 
 /// Focuses a cell, in which Enter begins to edit.
 fn cell(row: u32, key: &str) -> String {
@@ -41,6 +44,32 @@ fn typed_text_is_kept_when_rows_are_drawn_anew() {
            names B, A -> see #undo: A was not changed (Year: -1). Year cannot be less than zero
            {year} -> type <Enter>1980 -> run $('#headings [data-key=name] button').click() -> names A, B
            said Saved B. -> stored {{"name":"B","type":"droid","year":1980}} -> is $$('.editing').length == 0"#
+    ));
+}
+
+#[test]
+fn changes_of_a_robot_are_undone_one_after_the_other() {
+    let visit = Visit::of(&["A", "B"]);
+    let (year, kind) = (cell(1, "year"), cell(1, "type"));
+    visit.play(&format!(
+        r#"{year} -> type <Enter><Control>a1980<Enter> -> said Saved A. -> is rows()[0] == ["A", "droid", "1980"]
+           {kind} -> type <Enter>v<Enter> -> said Saved A. -> is rows()[0] == ["A", "virtual", "1980"]
+           click #undo .quiet -> is rows()[0] == ["A", "droid", "1980"] -> see #undo: is as it was
+           type <Control>z -> is rows()[0] == ["A", "droid", "1977"] -> stored {{"name":"A","type":"droid","year":1977}}"#
+    ));
+}
+
+#[test]
+fn value_that_was_given_up_in_an_outage_is_not_stored() {
+    let visit = Visit::of(&["A", "B"]);
+    visit.run(CUT_OFF);
+    let year = cell(1, "year");
+    visit.play(&format!(
+        r#"{year} -> type <Enter><Control>a1980<Enter> -> see #trouble: The server does not answer.
+           run $('#table tbody tr:nth-child(1) [data-key=year] input').focus() -> type <Escape>
+           is rows()[0] == ["A", "droid", "1977"] -> {END} -> said The server answers again.
+           run setTimeout(() => (window.isOver = true), 500) -> is window.isOver == true
+           is rows()[0] == ["A", "droid", "1977"] -> stored {{"name":"A","type":"droid","year":1977}}"#
     ));
 }
 

@@ -56,7 +56,7 @@ pub(crate) const CUT_OFF: &str = "
 const PROBE_FAILS: &str = "run window.isDown = (path) => path.endsWith('?limit=1')";
 
 /// Ends the outage.
-const END: &str =
+pub(crate) const END: &str =
     "run window.answered = []; window.isDown = () => false; $('#trouble button').click()";
 
 #[test]
