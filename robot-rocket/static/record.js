@@ -21,12 +21,12 @@ let editing, history;
 /** The id of the robot that is to be edited when it is there. */
 let editedId;
 
-/** What is restored when the user leaves. */
-let before = { title: "", isOpenedHere: false };
+/** The title of the document without a record. */
+let listTitle = "";
 
 /** Starts listening. */
 export function startRecord() {
-  addEventListener("hashchange", () => follow(true));
+  addEventListener("hashchange", () => follow());
   byId("record").addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !event.defaultPrevented) leave();
   });
@@ -38,7 +38,7 @@ export function startRecord() {
     const change = changes.findLast(({ id }) => id === shownId);
     if (change) take(change.robot);
   });
-  follow(false);
+  follow();
 }
 
 /** Shows a robot, to edit it. */
@@ -54,7 +54,7 @@ export function isRecordChanged() {
 }
 
 /** Shows the robot in the address, or the list alone. */
-function follow(isOpenedHere) {
+function follow() {
   const id = /^#\/robots\/([1-9]\d*)$/.exec(location.hash)?.[1];
   if (id === shownId) return;
   if (isRecordChanged()) {
@@ -63,7 +63,7 @@ function follow(isOpenedHere) {
     announce("Save or cancel the changes first.");
     return;
   }
-  if (shownId === undefined) before = { title: document.title, isOpenedHere };
+  if (shownId === undefined) listTitle = document.title;
   const left = shownId;
   [shownId, shown, editing] = [id, undefined, undefined];
   history = id && new History(id);
@@ -74,7 +74,7 @@ function follow(isOpenedHere) {
     closePanels();
     return load(id);
   }
-  document.title = before.title;
+  document.title = listTitle;
   focusRobot(left);
 }
 
@@ -86,9 +86,8 @@ function markOpen() {
 
 /** Closes the panel. */
 function leave() {
-  if (before.isOpenedHere) return window.history.back();
   window.history.replaceState(null, "", location.pathname + location.search);
-  follow(false);
+  follow();
 }
 
 /** Shows another robot instead, at the same place in the history of the browser. */

@@ -5,7 +5,7 @@ import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, remove, revertBetween, revertTo } from "./api.js";
 import { reportChanges } from "./changes.js";
-import { button, byId, element, inStorage, isTyping, show, shownName, spokenName } from "./elements.js";
+import { button, byId, element, inStorage, show, shownName, spokenName } from "./elements.js";
 import { startMenu } from "./panels.js";
 import { inLabels, inNumber } from "./robot.js";
 import { timeOf } from "./times.js";
@@ -24,11 +24,21 @@ const NAMED = 5;
 
 /** The changes, the last one first: `words` are texts and names; `id` with the revision before (`to`, if there was the
     robot) and after (`from`, if there is); or the positions `after` and `until`. */
-let entries = inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? [];
+let entries = kept();
+
+function kept() {
+  return inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? [];
+}
 
 /** Shows the menu. */
 export function startUndo() {
   startMenu(byId("undone"));
+  // Another tab has changed something.
+  addEventListener("storage", ({ key }) => {
+    if (key !== KEY) return;
+    entries = kept();
+    fillMenu();
+  });
   fillMenu();
 }
 
@@ -91,7 +101,8 @@ const undo = action({
 function tell(words) {
   showLast(words);
   announce(words.map((part) => (part.id ? spokenName(part.name) : part)).join(""));
-  if (!isTyping()) byId("undo").querySelector("button").focus();
+  // The button that was used is gone.
+  if (document.activeElement === document.body) byId("undo").querySelector("button").focus();
 }
 
 /** Undoes the change of one robot, unless it has other changes after it. */
