@@ -149,7 +149,10 @@ fn write(catalogue: &dyn Catalogue, writer: i64, done: &AtomicI64, is_over: &Ato
         };
         match result {
             Ok(()) => _ = done.fetch_add(1, Relaxed),
-            Err(Error::Rejected(_) | Error::Stale(_) | Error::NotFound(_)) => {}
+            // A busy server may take too long.
+            Err(
+                Error::Rejected(_) | Error::Stale(_) | Error::NotFound(_) | Error::Unavailable(_),
+            ) => {}
             Err(error) => panic!("{}", error.with_cause()),
         }
         // Leave time on the CPUs to the reader.
