@@ -280,6 +280,13 @@ fn versions_come_back(session: &Session<'_>) {
         (200, &json!("A"))
     );
     assert_eq!(parsed(&session.get(&robot))["name"], "A");
+    let body = json!({"revision": first}).to_string();
+    let stale = [
+        ("Content-Type", "application/json"),
+        ("If-Match", "\"9999\""),
+    ];
+    let stale = session.call("POST", &revert, &stale, body.as_bytes());
+    assert_eq!(stale.status, 412, "{}", stale.text());
     let minimal = session.call(
         "POST",
         &revert,
