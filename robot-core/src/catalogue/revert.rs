@@ -106,16 +106,12 @@ enum Found {
 fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> Result<Found> {
     let (mut now, mut last) = (None, None);
     let (mut has_undone, mut has_others) = (false, false);
-    loop {
+    let before = 'all: loop {
         let page = catalogue.history(id, last, PAGE)?;
         let is_end = page.len() < PAGE;
         for event in page {
-            let is_before = !revert.after.precedes(event.revision);
-            if is_before && has_undone {
-                return Ok(Found::States(Box::new([now, event.robot])));
-            }
-            if is_before {
-                return Ok(Found::Nothing);
+            if !revert.after.precedes(event.revision) {
+                break 'all event.robot;
             }
             let is_undone = revert.has(&event);
             has_undone |= is_undone;
@@ -128,13 +124,15 @@ fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> R
             }
             last = Some(event.revision);
         }
-        if is_end && has_undone {
-            return Ok(Found::States(Box::new([now, None])));
-        }
         if is_end {
-            return Ok(Found::Nothing);
+            break None;
         }
-    }
+    };
+    Ok(if has_undone {
+        Found::States(Box::new([now, before]))
+    } else {
+        Found::Nothing
+    })
 }
 
 /// Finds all rules that a rejected robot violates.

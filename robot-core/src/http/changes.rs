@@ -166,7 +166,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     if wait.is_zero() || has_unknown {
         return Ok(Pending::blocking(move || {
             check_choices(&*service.catalogue, &filter)?;
-            if has_unknown {
+            if has_unknown && !wait.is_zero() {
                 // Not for longer: it has a thread.
                 let wait = wait.min(Duration::from_secs(1));
                 Pending::awaited(service.watch.changes(after.clone(), 1, wait)).wait()?;
