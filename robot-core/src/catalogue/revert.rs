@@ -1,6 +1,9 @@
 //! Undoing changes: the values of an earlier version become a new change, under the rules of today.
 
-use std::{cmp::Reverse, collections::BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, HashMap},
+};
 
 use compact_str::CompactString;
 use serde::Deserialize;
@@ -12,7 +15,8 @@ use super::{
     store::Catalogue,
 };
 use crate::model::{
-    Definition, Draft, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violations,
+    Definition, Draft, Field, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft,
+    Violations,
 };
 
 /// The number of changes that are read together.
@@ -158,7 +162,7 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
         next = changes.next;
     }
     let definition = catalogue.definition();
-    let (mut changes, mut ids, mut left) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut undone, mut ids, mut left) = (Vec::new(), Vec::new(), Vec::new());
     let mut problems = Vec::new();
     for id in robots {
         let [now, before] = match find(catalogue, id, revert)? {
@@ -172,27 +176,19 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
         match state(&explain, &definition, id, now.as_ref(), before.as_ref())? {
             Ok(None) => {}
             Ok(Some(change)) => {
-                changes.push(change);
+                undone.push((change, [now, before]));
                 ids.push(id);
             }
             Err(violations) => problems.push((id, violations)),
         }
-        if changes.len() + problems.len() > REVERT_LIMIT {
+        if undone.len() + problems.len() > REVERT_LIMIT {
             return Err(Error::TooManyChanges);
         }
     }
     if !problems.is_empty() {
         return Err(Error::NotReverted(problems));
     }
-    // Names that are released can be taken: the last change is undone first.
-    changes.sort_by_key(|change| {
-        let kind = match change {
-            Change::Delete(..) => 0,
-            Change::Update(..) => 1,
-            _ => 2,
-        };
-        (kind, Reverse(change.expected()))
-    });
+    let changes = in_order(&definition, undone);
     // If the versions at the position were removed meanwhile, robots seem not to have existed.
     catalogue.changes(&revert.after, 1)?;
     let positions = if revert.is_dry_run || changes.is_empty() {
@@ -206,6 +202,48 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
         left,
         positions,
     })
+}
+
+/// Orders changes so that each unique value is free when a robot takes it. The last change is undone first. A robot that
+/// takes the value of one that follows is deleted before, and comes back at the end: two may have exchanged their names.
+fn in_order(definition: &Definition, mut undone: Vec<(Change, [Option<Robot>; 2])>) -> Vec<Change> {
+    undone.sort_by_key(|(change, _)| Reverse(change.expected()));
+    let (mut holders, mut changes) = (HashMap::new(), Vec::new());
+    for (change, [now, _]) in &undone {
+        let (Change::Update(..), Some(now)) = (change, now) else {
+            continue;
+        };
+        for field in definition.unique() {
+            let value = now.value_of(field).map(|value| value.to_string());
+            holders.extend(value.map(|value| ((field.name(), value), now.revision())));
+        }
+    }
+    for (change, [_, then]) in undone {
+        let follows = |field: &Field| {
+            let value = change.value(field).map(|value| value.to_string());
+            let holder = value.and_then(|value| holders.get(&(field.name(), value)));
+            holder.is_some_and(|holder| Some(*holder) < change.expected())
+        };
+        let draft = match (&change, then) {
+            (Change::Update(..), Some(then)) if definition.unique().any(follows) => {
+                definition.validate(values(definition, &then)).ok()
+            }
+            _ => None,
+        };
+        match (draft, change.id()) {
+            (Some(draft), Some(id)) => changes.extend([
+                Change::Delete(id, change.expected()),
+                Change::Undelete(id, draft),
+            ]),
+            _ => changes.push(change),
+        }
+    }
+    changes.sort_by_key(|change| match change {
+        Change::Delete(..) => 0,
+        Change::Update(..) => 1,
+        _ => 2,
+    });
+    changes
 }
 
 /// Gives a robot the values of one of its versions, and returns it.

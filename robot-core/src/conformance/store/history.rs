@@ -29,6 +29,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     followers_have_the_state_of_the_catalogue,
     versions_come_back_under_the_rules_of_today,
     changes_of_one_author_are_undone,
+    released_names_are_taken_back,
     versions_are_pruned_from_the_oldest,
 ];
 
@@ -472,6 +473,38 @@ fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
         ok(catalogue.revert(&Revert::new(after, until)));
     }
     assert_eq!(values(ok(catalogue.list())), values(now));
+}
+
+/// In any order of the changes, also if robots have exchanged their names.
+fn released_names_are_taken_back(catalogue: &dyn Catalogue) {
+    let ids = ["a", "b", "c", "d"].map(|name| add(catalogue, name).id());
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let names = || ids.map(|id| get(catalogue, id).map(|robot| robot.name().to_owned()));
+    let before = names();
+    let rename = |(place, name): &(usize, &str)| {
+        ok(catalogue.replace(ids[*place], Draft::new(*name, "virtual", 2001)));
+    };
+    let renames = [
+        (0, "x"),
+        (1, "a"),
+        (2, "b"),
+        (0, "c"),
+        (3, "d2"),
+        (1, "a2"),
+        (2, "a"),
+        (3, "b"),
+    ];
+    renames.iter().for_each(rename);
+    let after = names();
+    let reverted = ok(catalogue.revert(&Revert::new(start, ok(catalogue.position()))));
+    assert_eq!((names(), reverted.ids), (before, ids.to_vec()));
+    let positions = reverted
+        .positions
+        .unwrap_or_else(|| panic!("nothing is stored"));
+    ok(catalogue.revert(&Revert::new(positions.0, positions.1)));
+    assert_eq!(names(), after);
 }
 
 fn versions_are_pruned_from_the_oldest(catalogue: &dyn Catalogue) {
