@@ -5,3 +5,4 @@ ALTER TABLE robots DROP INDEX robots_revision, DROP COLUMN added, DROP COLUMN cr
     DROP COLUMN updated_by;
 DROP TABLE IF EXISTS robots_versions;
 DROP TABLE IF EXISTS robots_catalogue;
+DROP TABLE IF EXISTS robots_flushes;

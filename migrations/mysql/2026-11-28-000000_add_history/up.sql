@@ -15,6 +15,10 @@ CREATE TABLE IF NOT EXISTS robots_catalogue (
 INSERT IGNORE INTO robots_catalogue (id, identity, revision, complete_from)
 SELECT 1, REPLACE(UUID(), '-', ''), COALESCE(MAX(revision), 0), 0 FROM robots;
 
+-- One row, whose change writes the log of the database to the disk.
+CREATE TABLE IF NOT EXISTS robots_flushes (id BIGINT NOT NULL PRIMARY KEY, number BIGINT NOT NULL) ENGINE = InnoDB;
+INSERT IGNORE INTO robots_flushes VALUES (1, 0);
+
 -- added: the revision by which the robot was added. The times are milliseconds since 1970; NULL if that is not known.
 -- updated_by: who has made the last change; NULL for other programs.
 SET @is_missing = NOT EXISTS (SELECT 1 FROM information_schema.columns

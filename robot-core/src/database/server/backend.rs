@@ -89,6 +89,9 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// Ends the use of what the lock has set for the session.
     const FORGET_REVISION: &'static str = "";
 
+    /// A statement after which everything that it could read is durable; empty if that is so without it.
+    const FLUSH: &'static str = "";
+
     /// Sets a savepoint in a transaction with this lock, and goes back to it.
     const SAVEPOINT: [&'static str; 2] =
         ["SAVEPOINT before_part", "ROLLBACK TO SAVEPOINT before_part"];

@@ -4,7 +4,10 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     mem,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -28,7 +31,7 @@ use crate::{
         schema::{NAMED, ROBOT},
         statements::{self, DIVISION, check_current, rejection, select},
     },
-    model::{Definition, Field, Robot, RobotId, ValidDraft, Violation},
+    model::{Definition, Field, Revision, Robot, RobotId, ValidDraft, Violation},
 };
 
 /// The number of robots that a statement reads, inserts or changes. MariaDB executes one with 1,000 ids differently, and
@@ -44,6 +47,7 @@ const DEFINITION_ATTEMPTS: u32 = 5;
 pub(super) struct ChangeWork {
     timeout: Duration,
     definition: Arc<KnownDefinition>,
+    durable: Arc<AtomicI64>,
 }
 
 impl ChangeWork {
@@ -51,6 +55,7 @@ impl ChangeWork {
         Self {
             timeout: connector.timeout,
             definition: Arc::clone(&connector.definition),
+            durable: Arc::clone(&connector.durable),
         }
     }
 }
@@ -85,7 +90,14 @@ impl ChangeWork {
                 Err(error) if is_stale_definition(&error) => {
                     self.definition.refresh(&mut connection.inner).await?;
                 }
-                results => return results,
+                Ok((results, positions)) => {
+                    let stored = results.iter().flatten();
+                    let last = stored.filter_map(|receipt| receipt.revision).max();
+                    let last = last.map_or(0, Revision::get);
+                    self.durable.fetch_max(last, Ordering::Relaxed);
+                    return Ok((results, positions));
+                }
+                failed => return failed,
             }
         }
         let message = "the definition keeps changing";
@@ -451,6 +463,7 @@ mod tests {
         // Locks are awaited for seconds.
         let changes = ChangeWork {
             timeout: Duration::from_secs(60),
+            durable: Arc::default(),
             definition: Arc::default(),
         };
         let batch = batch.iter();

@@ -5,7 +5,7 @@ use std::{
     future::Future,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -58,6 +58,8 @@ pub(super) struct Connector<B: Backend> {
     /// The outage that lasts.
     outage: Mutex<Option<Outage>>,
     pub(super) definition: Arc<KnownDefinition>,
+    /// The last revision that is known to be durable.
+    pub(super) durable: Arc<AtomicI64>,
     /// Whether there may be indexes that the definition does not have.
     pub(super) has_leftovers: AtomicBool,
 }
@@ -95,6 +97,7 @@ impl<B: Backend> Connector<B> {
             epoch: AtomicU64::new(0),
             outage: Mutex::default(),
             definition: Arc::default(),
+            durable: Arc::default(),
             has_leftovers: AtomicBool::new(false),
         };
         if let Err(error) = connector.prepare().await {

@@ -14,9 +14,18 @@ use std::{
 use diesel::QueryResult;
 
 use super::{
-    backend::Backend, batcher::Batcher, changes::ChangeWork, connection::Connection,
-    connector::Connector, define::define, lookups::Lookups, operation::Operation, pool::Pool,
-    runtime::Runtime, upkeep::keep_up,
+    backend::Backend,
+    batcher::Batcher,
+    changes::ChangeWork,
+    connection::Connection,
+    connector::Connector,
+    define::define,
+    errors::{ErrorClass, meaning},
+    lookups::Lookups,
+    operation::Operation,
+    pool::Pool,
+    runtime::Runtime,
+    upkeep::keep_up,
 };
 use crate::{
     catalogue::{
@@ -136,6 +145,24 @@ impl<B: Backend> ServerStore<B> {
         })
     }
 
+    /// Waits until the changes up to a revision survive a crash of the database. If it can only be read, or its disk is full,
+    /// nothing is changed that could be lost.
+    fn make_durable(&self, revision: i64) -> Result<()> {
+        let durable = &self.pool.connector.durable;
+        if B::FLUSH.is_empty() || revision <= durable.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.execute(Operation::Page, async |connection| {
+            let flushed = connection.inner.batch(B::FLUSH).await;
+            flushed.or_else(|error| match meaning(&error) {
+                Some(ErrorClass::ReadOnly | ErrorClass::DiskFull) => Ok(()),
+                _ => Err(error),
+            })
+        })?;
+        durable.fetch_max(revision, Ordering::Relaxed);
+        Ok(())
+    }
+
     fn counted(&self, filter: &Filter, by: &[Field], limit: Option<usize>) -> Result<Vec<Count>> {
         if has_nul(filter) {
             return Ok(Vec::new());
@@ -240,6 +267,8 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if let Some(size) = bytes.checked_div(page.items.len()) {
             self.robot_size.store(size, Ordering::Relaxed);
         }
+        let revisions = page.items.iter().map(|robot| robot.revision().get());
+        self.make_durable(revisions.max().unwrap_or(0))?;
         Ok(page)
     }
 
@@ -313,15 +342,19 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         let position = self.execute(Operation::Page, async |connection| {
             history::position(&mut connection.inner).await
         });
-        Ok(position?.0)
+        let (position, _) = position?;
+        self.make_durable(position.revision())?;
+        Ok(position)
     }
 
     fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.snapshot(Operation::Page, &async |connection: &mut B| {
+        let changes = self.snapshot(Operation::Page, &async |connection: &mut B| {
             // What has changed may have values of fields that this process does not know.
             self.pool.connector.definition.refresh(connection).await?;
             history::changes(connection, after, limit).await
-        })
+        })?;
+        self.make_durable(changes.next.revision())?;
+        Ok(changes)
     }
 
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {

@@ -121,6 +121,9 @@ impl Backend for AsyncMysqlConnection {
 
     const FORGET_REVISION: &'static str = "SET @robots_next = NULL";
 
+    /// InnoDB shows the changes of a transaction to others before its log is on disk. A later commit writes all of the log.
+    const FLUSH: &'static str = "UPDATE robots_flushes SET number = number + 1";
+
     const SAVEPOINT: [&'static str; 2] = [
         "SAVEPOINT before_part; SET @robots_before = @robots_next",
         "ROLLBACK TO SAVEPOINT before_part; SET @robots_next = @robots_before",
