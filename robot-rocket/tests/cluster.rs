@@ -9,6 +9,7 @@
 
 #[expect(dead_code, reason = "the tests of faults use all of it")]
 mod database_server;
+mod followers;
 #[expect(dead_code, reason = "the tests of the server use all of it")]
 mod support;
 #[expect(

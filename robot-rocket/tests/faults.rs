@@ -13,6 +13,8 @@
 
 #[cfg(all(feature = "postgres", feature = "mysql"))]
 mod database_server;
+#[expect(dead_code, reason = "the tests of clusters use all of it")]
+mod followers;
 #[expect(dead_code, reason = "the tests of the server use all of it")]
 mod support;
 #[cfg_attr(

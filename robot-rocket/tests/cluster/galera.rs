@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::{
     database_server::Folder,
+    followers::Following,
     process::Server,
     workload::{Ledger, Workload, assert_agreement},
 };
@@ -53,6 +54,7 @@ fn killed_node_loses_nothing_and_rejoins() {
     let servers = cluster.servers();
     let ledger = assert_agreement(&servers, Ledger::default(), &mut random);
     let workload = Workload::start_on(&servers, ledger, &mut random);
+    let following = Following::start(&servers, &mut random);
     workload.wait_until_served();
     cluster.nodes.run(&["signal", "KILL", "nodes/2"]);
     let took = workload.wait_until_served_by(&SURVIVORS);
@@ -66,6 +68,7 @@ fn killed_node_loses_nothing_and_rejoins() {
     println!("Galera: all clients are served {took:?} later");
     workload.assert_calls_succeed(&[0, 1, 2], 300);
     let mut ledger = workload.stop();
+    following.stop(&servers);
     println!("Galera: {ledger}");
     for server in &servers {
         ledger.assert_consistent_with(server);

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::{
     database_server::Folder,
+    followers::Following,
     process::{Server, wait_for},
     workload::{Ledger, Workload, assert_agreement},
 };
@@ -71,6 +72,7 @@ fn fail_over(
     let servers: Vec<_> = cluster.servers.iter().collect();
     let ledger = assert_agreement(&servers, Ledger::default(), &mut random);
     let workload = Workload::start_on(&servers, ledger, &mut random);
+    let following = Following::start(&servers, &mut random);
     workload.wait_until_served();
     let primary = cluster.primary();
     let failed = Instant::now();
@@ -88,6 +90,7 @@ fn fail_over(
     workload.wait_until_served();
     workload.assert_calls_succeed(&BOTH, 300);
     let mut ledger = workload.stop();
+    following.stop(&servers);
     println!("Patroni, {name}: {ledger}");
     for server in &servers {
         ledger.assert_consistent_with(server);

@@ -6,6 +6,7 @@ use fastrand::Rng;
 
 use crate::{
     database_server::{Folder, authority},
+    followers::Following,
     process::Server,
     workload::{Ledger, Workload},
 };
@@ -26,7 +27,9 @@ fn promoted_standby_has_every_acknowledged_write() {
     );
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", &url)]);
-    let workload = Workload::start(&server, Ledger::default(), &mut Rng::new());
+    let mut random = Rng::new();
+    let workload = Workload::start(&server, Ledger::default(), &mut random);
+    let following = Following::start(&[&server], &mut random);
     workload.wait_until_served();
     workload.assert_calls_succeed(&[0], 300);
     servers.run(&["signal", "KILL", "primary"]);
@@ -38,6 +41,7 @@ fn promoted_standby_has_every_acknowledged_write() {
     println!("PostgreSQL: all clients are served {took:?} later");
     workload.assert_calls_succeed(&[0], 300);
     let mut ledger = workload.stop();
+    following.stop(&[&server]);
     println!("PostgreSQL: {ledger}");
     ledger.assert_consistent_with(&server);
 }
