@@ -69,12 +69,14 @@ UPDATE robots_catalogue SET revision = GREATEST(revision, (SELECT COALESCE(MAX(r
 UPDATE robots_catalogue SET complete_from = revision WHERE complete_from = 0;
 
 -- In a transaction of the program, the next revision is a variable, and the last one is stored at the end: updating a row
--- for each change takes longer. A statement that inserts several robots alone takes all its revisions at its first robot,
--- whose "added" is 1 minus their number; it is 1 for the others. The statement of the program inserts NULL as the revision if the definition is another one, and fails.
+-- for each change takes longer. A Galera node that ends the transaction for another one does not say so if the next request
+-- prepares a statement: then the revision is NULL, and the statement fails. A statement that inserts several robots alone
+-- takes all its revisions at its first robot, whose "added" is 1 minus their number; it is 1 for the others. The statement
+-- of the program inserts NULL as the revision if the definition is another one, and fails.
 CREATE TRIGGER robots_insert BEFORE INSERT ON robots FOR EACH ROW
 IF NEW.revision IS NOT NULL AND @robots_raises_id IS NULL THEN
     IF @robots_next IS NOT NULL THEN
-        SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+        SET @robots_revision = @robots_next /*M! * NULLIF(@@in_transaction, 0) */, @robots_next = @robots_next + 1;
     ELSEIF NEW.added = 1 THEN
         SET @robots_revision = @robots_revision + 1;
     ELSE
@@ -102,7 +104,7 @@ THEN
     IF @robots_next IS NULL THEN
         UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
     ELSE
-        SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+        SET @robots_revision = @robots_next /*M! * NULLIF(@@in_transaction, 0) */, @robots_next = @robots_next + 1;
     END IF;
     SET NEW.revision = @robots_revision;
     SET NEW.updated_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
@@ -117,7 +119,7 @@ IF @robots_raises_id IS NULL THEN
     IF @robots_next IS NULL THEN
         UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) WHERE id = 1;
     ELSE
-        SET @robots_revision = @robots_next, @robots_next = @robots_next + 1;
+        SET @robots_revision = @robots_next /*M! * NULLIF(@@in_transaction, 0) */, @robots_next = @robots_next + 1;
     END IF;
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
         revision, added, name, type, year, own, created_at, updated_at, updated_by)

@@ -132,6 +132,8 @@ galera() {
         # A node is excluded after three seconds without an answer, and joins quickly.
         cat >>"$dir/$node/my.cnf" <<CONF
 binlog_format = ROW
+# For the triggers of a user without SUPER.
+log_bin_trust_function_creators = ON
 innodb_autoinc_lock_mode = 2
 wsrep_on = ON
 wsrep_provider = $provider

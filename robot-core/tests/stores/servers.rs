@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::connection::SimpleConnection;
+use diesel::{
+    connection::SimpleConnection,
+    result::{DatabaseErrorKind::NotNullViolation, Error::DatabaseError},
+};
 use robot_core::{
     Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, Pending, Receipt, Robot,
     RobotId, ValidDraft, Violation, open,
@@ -348,4 +351,27 @@ fn positions_are_those_of_one_table_on_postgres() {
     );
     let gone = database.open().changes(&position, 1).unwrap_err();
     assert!(matches!(gone, robot_core::Error::PositionGone));
+}
+
+/// A Galera node may end a transaction without a word.
+#[cfg(feature = "mysql")]
+#[test]
+fn nothing_is_changed_outside_of_a_lost_transaction_on_mariadb() {
+    let database = crate::backend::Mysql::new();
+    let catalogue = database.open();
+    let robot = catalogue.add(draft("a")).unwrap();
+    let other = catalogue.add(draft("b")).unwrap();
+    for statement in [
+        format!("DELETE FROM robots WHERE id = {}", robot.id()),
+        format!("UPDATE robots SET year = 3 WHERE id = {}", robot.id()),
+        "INSERT INTO robots (name, type, year) VALUES ('c', 'droid', 1)".to_owned(),
+    ] {
+        let statements = format!("SET @robots_next = 1; {statement}");
+        let error = database.connect().batch_execute(&statements).unwrap_err();
+        assert!(
+            matches!(error, DatabaseError(NotNullViolation, _)),
+            "{error}"
+        );
+    }
+    assert_eq!(catalogue.list().unwrap(), [robot, other]);
 }

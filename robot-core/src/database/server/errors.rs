@@ -133,6 +133,14 @@ pub(super) fn meaning(error: &(dyn std::error::Error + 'static)) -> Option<Error
         Some(DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _)) => {
             return Some(ErrorClass::ReadOnly);
         }
+        Some(DieselError::DatabaseError(DatabaseErrorKind::NotNullViolation, cause)) => {
+            // MariaDB's 1048, for a revision outside of its transaction, which a Galera node has ended.
+            let columns = ["Column 'revision' ", "Column 'replaced' "];
+            let is_lost = columns
+                .iter()
+                .any(|column| cause.message().starts_with(column));
+            return is_lost.then_some(ErrorClass::Conflict);
+        }
         None | Some(DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)) => error.to_string(),
         // The message may quote a name: MariaDB quotes the one that is taken.
         Some(_) => return None,

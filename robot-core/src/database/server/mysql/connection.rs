@@ -116,8 +116,9 @@ impl Backend for AsyncMysqlConnection {
          SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE /*M!100300 WAIT 1 */;
          SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */";
 
-    const STORE_REVISION: &'static str =
-        "UPDATE robots_catalogue SET revision = @robots_next - 1 WHERE id = 1";
+    /// Fails if a Galera node has ended the transaction, and has not said so.
+    const STORE_REVISION: &'static str = "UPDATE robots_catalogue
+         SET revision = (@robots_next - 1) /*M! * NULLIF(@@in_transaction, 0) */ WHERE id = 1";
 
     const FORGET_REVISION: &'static str = "SET @robots_next = NULL";
 

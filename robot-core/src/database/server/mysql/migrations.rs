@@ -1,6 +1,11 @@
 //! Migrations of MariaDB and MySQL.
 
-use diesel::{dsl::sql, prelude::*, sql_types::Text};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{connection::SimpleConnection, dsl::sql, prelude::*, sql_query, sql_types::Text};
 use diesel_async::{AsyncMysqlConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
@@ -14,6 +19,23 @@ pub(super) const TABLE_LOCK: (&str, &str) = (
     "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 0) AS CHAR)",
     "SELECT CAST(RELEASE_LOCK(SHA1(CONCAT(DATABASE(), '.robots'))) AS CHAR)",
 );
+
+/// Returns a row on a node of a Galera cluster.
+const IS_GALERA: &str = "SELECT '1' FROM DUAL WHERE FALSE /*M! OR EXISTS (
+    SELECT 1 FROM information_schema.global_status WHERE variable_name = 'wsrep_cluster_size' AND variable_value > 0) */";
+
+/// Lets one node of a cluster migrate at a time. Two that create the same trigger would wait for each other forever, and
+/// all other nodes for them. The claim of a process that was killed expires: longer, and the next one waits for longer;
+/// shorter, and a large catalogue is not migrated within it.
+const CLAIM: [&str; 3] = [
+    "CREATE TABLE IF NOT EXISTS robots_migration (id BIGINT NOT NULL PRIMARY KEY, until DATETIME NOT NULL) ENGINE = InnoDB;
+     INSERT IGNORE INTO robots_migration VALUES (1, '1970-01-01')",
+    "UPDATE robots_migration SET until = UTC_TIMESTAMP() + INTERVAL 10 MINUTE WHERE until < UTC_TIMESTAMP()",
+    "UPDATE robots_migration SET until = '1970-01-01'",
+];
+
+/// How long a process waits for another one that migrates, before it tries again as after an outage.
+const LIMIT: Duration = Duration::from_secs(10);
 
 impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
@@ -34,11 +56,27 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
         // Changes of tables are not transactional here, so that migrations must tolerate being run
         // again. The lock works among the processes on one server.
         let (lock, unlock) = TABLE_LOCK;
-        // For ten seconds at most.
-        if self.texts(&lock.replace(", 0) AS", ", 10) AS"))? != ["1"] {
+        let start = Instant::now();
+        if self.texts(&lock.replace(", 0) AS", &format!(", {}) AS", LIMIT.as_secs())))? != ["1"] {
             return Err(MIGRATING.into());
         }
+        let is_galera = !self.texts(IS_GALERA)?.is_empty();
+        while is_galera {
+            // Of two nodes at the same time, one gets an error.
+            let prepared = self.batch_execute(CLAIM[0]);
+            if prepared.and_then(|()| sql_query(CLAIM[1]).execute(self)) == Ok(1) {
+                break;
+            }
+            if start.elapsed() > LIMIT {
+                self.texts(unlock)?;
+                return Err(MIGRATING.into());
+            }
+            thread::sleep(Duration::from_millis(200));
+        }
         let result = work(self);
+        if is_galera {
+            self.batch_execute(CLAIM[2])?;
+        }
         self.texts(unlock)?;
         result
     }
