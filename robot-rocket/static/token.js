@@ -28,10 +28,16 @@ export function token() {
   return stored;
 }
 
+/** Keeps the token in this tab, which stays signed out without one, and in the browser if it is to be remembered. What
+    another tab has remembered stays. */
 function keep(text, isRemembered) {
+  const wasKept = isKept();
   stored = text;
-  inStorage(() => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)));
-  inStorage(() => (text && isRemembered ? localStorage.setItem(KEY, text) : localStorage.removeItem(KEY)));
+  inStorage(() => {
+    sessionStorage.setItem(KEY, text);
+    if (isRemembered) localStorage.setItem(KEY, text);
+    else if (wasKept) localStorage.removeItem(KEY);
+  });
 }
 
 /** Requests a token, and retries an action with it. */
