@@ -16,8 +16,8 @@ const TITLES = { title: "Title of the catalogue", one: "One of them is a", many:
 const OVERTAKEN =
   "Another user has changed the fields meanwhile. They are shown now, with what you have typed: look, and do it again.";
 
-/** The key of the field that is being edited, and its form. */
-let edited;
+/** The forms of the fields that are being edited, by their keys, with their elements. */
+const edited = new Map();
 
 /** The form of a new field. */
 let added;
@@ -35,7 +35,7 @@ export function startDefining() {
     byId(id).addEventListener("input", () => keepDraft(id, valuesIn(byId(id))));
   }
   onDefined(() => {
-    edited?.form.renew();
+    for (const { form } of edited.values()) form.renew();
     fillList();
     showTitle();
   });
@@ -133,17 +133,21 @@ function fillTitle() {
   });
 }
 
-/** Fills the list of fields. The form of a field that is being edited stays. */
+/** Fills the list of fields. The forms of fields that are being edited stay. */
 function fillList() {
-  if (edited && !member(edited.key)) {
-    report(`Another user has removed the field ${edited.form.title}.`);
-    edited = undefined;
+  for (const [key, { form }] of edited) {
+    if (member(key)) continue;
+    edited.delete(key);
+    report(`Another user has removed the field ${form.title}.`);
   }
+  const { activeElement } = document;
   byId("fields-list").replaceChildren(...MEMBERS.map(item));
+  activeElement.focus();
 }
 
 function item(field) {
-  if (edited?.key === field.key) return element("li", {}, edited.element);
+  const form = edited.get(field.key);
+  if (form) return element("li", {}, form.element);
   const quiet = (title, onclick) => button(title, onclick, { class: "quiet", "aria-label": `${title} ${field.title}` });
   const flags = KEYWORDS.filter(({ keyword, word }) => word && valueOf(field, keyword)).map(({ word }) => word);
   const words = [KINDS[field.input].title.toLowerCase(), ...flags].join(", ");
@@ -187,7 +191,7 @@ function focusField(key) {
 function edit(field) {
   const form = formOf(field);
   const close = () => {
-    edited = undefined;
+    edited.delete(field.key);
     fillList();
     focusField(field.key);
   };
@@ -201,7 +205,7 @@ function edit(field) {
     else save();
   });
   onEscape(shown, close);
-  edited = { key: field.key, form, element: shown };
+  edited.set(field.key, { form, element: shown });
   fillList();
   shown.querySelector("input").focus();
 }
