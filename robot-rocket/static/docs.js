@@ -24,7 +24,7 @@ const paragraph = (text) => element("p", {}, ...phrase(text));
 const joined = (parts, between) => parts.flatMap((part, index) => (index > 0 ? [between, part] : part));
 
 /** What values match a schema, as an element. */
-function shown({ $ref, oneOf, enum: choices, type, items, properties, ...limits }) {
+function shown({ $ref, anyOf, oneOf = anyOf, enum: choices, type = "any value", items, properties, ...limits }) {
   const name = $ref?.split("/").at(-1);
   if (name) return element("a", { href: `#schema-${name}` }, name);
   if (oneOf) return element("span", {}, ...joined(oneOf.map(shown), " or "));
@@ -33,8 +33,7 @@ function shown({ $ref, oneOf, enum: choices, type, items, properties, ...limits 
   if (properties) return `object: ${Object.keys(properties).join(", ")}`;
   const least = limits.minimum ?? limits.minLength;
   const most = limits.maximum ?? limits.maxLength;
-  // A member that may be null is optional.
-  const words = [[type].flat().filter((each) => each !== "null").join(" or ")];
+  const words = [[type].flat().join(" or ")];
   if (least !== undefined) words.push(`from ${least}`);
   if (most !== undefined) words.push(`to ${most}`);
   if (limits.maxLength !== undefined) words.push("characters");
