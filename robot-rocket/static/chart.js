@@ -49,10 +49,7 @@ export function reserveChart(view) {
   show(byId("picture"), key !== undefined);
   byId("chart-open").ariaExpanded = String(key !== undefined);
   byId("chart-by").value = key;
-  if (key === drawing?.key) return;
-  drawing = undefined;
-  for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
-  showHint("");
+  if (key !== drawing?.key) emptyChart("");
 }
 
 /** Draws the bars of a field: of the whole catalogue, and of the robots of the filter, which are the same if there is
@@ -63,11 +60,11 @@ export function drawChart(key, whole, filtered) {
   draw();
 }
 
-/** Shows that there are no numbers: outdated ones would be wrong. */
-export function emptyChart() {
+/** Shows a hint instead of numbers: outdated ones would be wrong. */
+export function emptyChart(hint = "The numbers could not be read.") {
   drawing = undefined;
   for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
-  showHint("The numbers could not be read.");
+  showHint(hint);
 }
 
 function showHint(text) {
@@ -76,8 +73,7 @@ function showHint(text) {
 }
 
 /** The bars of a response of the service about a field. */
-export function barsOf(key, { groups, count, bars }) {
-  if (bars) return bars;
+export function barsOf(key, { groups, count }) {
   if (key === "year") return binsOf(groups);
   return member(key).input === "date" ? dateBins(key, groups) : valueBars(key, groups, count);
 }
@@ -103,7 +99,6 @@ function picture(bars, key, choices) {
   const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label });
   const totals = bars.map(({ counts }) => COMPACT.format(total(counts)));
   const hasRoom = totals.every((each) => each.length * CHARACTER <= step);
-  svg.append(patterns());
   bars.forEach((bar, index) => svg.append(barOf(bar, index * step, { step, most, hasRoom, key, choices })));
   svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${width}` }), ...labels(bars, step));
   return svg;
@@ -123,24 +118,6 @@ function labels(bars, step) {
     end = middle + half + CHARACTER;
     return drawn("text", { x: middle, y: BASE + 16, class: "decade" }, text);
   });
-}
-
-/** Patterns, so that types differ not only by color. */
-function patterns() {
-  const pattern = (id, size, ...shapes) =>
-    drawn("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...shapes);
-  const ground = (color) => drawn("rect", { class: `fill ${color}`, width: 8, height: 8 });
-  const marks = [
-    [],
-    [drawn("path", { class: "stripes", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" })],
-    [drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 })],
-  ];
-  const patterns = TYPES.map((type, index) => {
-    const color = colorOf(TYPES, type);
-    const shapes = marks[index % marks.length].map((shape) => shape.cloneNode());
-    return color ? pattern(`of-${color}`, 6, ground(color), ...shapes) : "";
-  });
-  return drawn("defs", {}, ...patterns);
 }
 
 function barOf({ title, counts, conditions }, x, { step, most, hasRoom, key, choices }) {
