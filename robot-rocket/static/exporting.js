@@ -3,7 +3,7 @@
 import { action } from "./action.js";
 import { currentView } from "./address.js";
 import { announce } from "./announcements.js";
-import { exportFrom, orNoResponse } from "./api.js";
+import { orNoResponse, responseTo } from "./api.js";
 import { shownColumns } from "./columns.js";
 import { byId, element } from "./elements.js";
 import { closeMenu, startMenu } from "./panels.js";
@@ -45,7 +45,7 @@ const receive = action({
   async perform(address, name) {
     showState("Exporting…");
     try {
-      const { body } = await exportFrom(address);
+      const { body } = await responseTo(address);
       save(await orNoResponse(new Response(body.pipeThrough(counted())).blob()), name);
     } finally {
       showState("");
