@@ -4,14 +4,11 @@ import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition, valuesOf } from "./api.js";
 import { keepDraft, keptDraft } from "./drafts.js";
-import { button, buttons, byId, element, formEnd, onEscape, onSubmit } from "./elements.js";
-import { KEYWORDS, formOf, labelled, textBox, valueOf } from "./field.js";
+import { button, byId, element, formEnd, onEscape, onSubmit } from "./elements.js";
+import { KEYWORDS, formOf, valueOf } from "./field.js";
 import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
 import { MANY, MEMBERS, ONE, OWN, definition, inLabels, member, onDefined } from "./robot.js";
-
-/** What the catalogue and its robots are called: names of inputs, and their labels. */
-const TITLES = { title: "Title of the catalogue", one: "One of them is a", many: "Several are" };
 
 const OVERTAKEN =
   "Another user has changed the fields meanwhile. They are shown now, with what you have typed: look, and do it again.";
@@ -28,8 +25,8 @@ export function startDefining() {
     refresh("");
     return byId("fields-heading");
   });
-  fillTitle();
   fillAdding(keptDraft("field"));
+  onSubmit(byId("catalogue-title"), saveTitle);
   onSubmit(byId("field"), addField);
   for (const id of ["catalogue-title", "field"]) {
     byId(id).addEventListener("input", () => keepDraft(id, valuesIn(byId(id))));
@@ -42,17 +39,28 @@ export function startDefining() {
   restore(byId("catalogue-title"), keptDraft("catalogue-title"));
 }
 
-/** The titles that were shown last, by the names of their inputs. */
-let titles = {};
-
-/** Shows the titles of the definition. What was typed stays. */
+/** Shows what the catalogue and its robots are called. What was typed stays. */
 function showTitle() {
-  const { title = "", noun: { one = "", many = "" } = {} } = definition.document;
-  const { elements } = byId("catalogue-title");
-  for (const [name, value] of Object.entries({ title, one, many })) {
-    if (elements[name].value === (titles[name] ?? "")) elements[name].value = value;
+  const { title, noun } = definition.document;
+  for (const box of byId("catalogue-title").querySelectorAll("input")) {
+    const value = { title, ...noun }[box.name] ?? "";
+    if (box.value === box.defaultValue) box.value = value;
+    box.defaultValue = value;
   }
-  titles = { title, one, many };
+}
+
+async function saveTitle() {
+  const boxes = [...byId("catalogue-title").querySelectorAll("input")];
+  // Only what was typed.
+  const typed = boxes.filter((box) => box.value !== box.defaultValue).map((box) => [box.name, box.value.trim()]);
+  const isDone = await change("Saved the title.", (document) => {
+    const { title, one, many } = { title: document.title, ...document.noun, ...Object.fromEntries(typed) };
+    if (title) document.title = title;
+    else delete document.title;
+    if (one || many) document.noun = { one, many };
+    else delete document.noun;
+  });
+  if (isDone) keepDraft("catalogue-title");
 }
 
 /** What is typed into the inputs of a form, by their places. */
@@ -114,23 +122,6 @@ function offerDrop(error, words, edit) {
   const [reason] = error.messages[0].split("; ");
   report(`${inLabels(reason)}. Nothing is changed yet. `, dropping);
   dropping.focus();
-}
-
-function fillTitle() {
-  const boxes = Object.entries(TITLES).map(([name]) => textBox({ id: `${name}-of-catalogue`, name }));
-  const fields = Object.values(TITLES).map((words, index) => labelled(words, boxes[index]));
-  byId("catalogue-title").append(...fields, buttons(button("Save", undefined, { type: "submit" })));
-  onSubmit(byId("catalogue-title"), () => {
-    // Only what was typed.
-    const typed = boxes.filter(({ name, value }) => value !== titles[name]).map(({ name, value }) => [name, value.trim()]);
-    change("Saved the title.", (document) => {
-      const { title, one, many } = { title: document.title, ...document.noun, ...Object.fromEntries(typed) };
-      if (title) document.title = title;
-      else delete document.title;
-      if (one || many) document.noun = { one, many };
-      else delete document.noun;
-    }).then((isDone) => isDone && keepDraft("catalogue-title"));
-  });
 }
 
 /** Fills the list of fields. The forms of fields that are being edited stay. */

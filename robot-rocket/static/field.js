@@ -193,11 +193,11 @@ export function keyOf(title) {
   return name.slice(0, MAX_NAME_LENGTH).replace(/_+$/, "");
 }
 
-export function textBox(attributes) {
+function textBox(attributes) {
   return element("input", { type: "text", autocomplete: "off", ...attributes });
 }
 
-export function labelled(text, box) {
+function labelled(text, box) {
   box.id ||= `field-input-${++count}`;
   return element("div", { class: "field" }, element("label", { for: box.id, class: "shown" }, text), box);
 }

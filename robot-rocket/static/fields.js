@@ -99,8 +99,9 @@ export class Fields {
       else left.push(message);
     });
     this.#showGeneral(left);
-    for (const { isWrong, element } of this.all) if (isWrong) unfold(element);
-    this.focus(this.all.find((field) => field.isWrong) ?? this.first);
+    const wrong = this.all.filter((field) => field.isWrong);
+    for (const { element } of wrong) element.closest("details")?.setAttribute("open", "");
+    this.focus(wrong[0] ?? this.first);
   }
 
   #showGeneral(words) {
@@ -119,22 +120,11 @@ export class Fields {
   }
 }
 
-function unfold(shown) {
-  const folding = shown.closest("details.more-fields");
-  if (folding) folding.open = true;
-}
-
+/** The input of a member: `element` with its label, `box`, and its messages. */
 export class Field {
-  key;
-  label;
-  element;
-  box;
-  isOptional;
-  isLong;
   #isKept;
   #initial;
   #error;
-  #descriptions = [];
 
   /** `typed` is what was typed instead of the value, if anything was. */
   constructor(member, value, labels, typed) {
@@ -150,15 +140,12 @@ export class Field {
     this.#initial = typed === undefined ? this.value : value;
     this.#error = element("p", { class: "error", id: `${id}-error` });
     box.id = id;
+    const texts = [this.#error, ...(isOwn && hint ? [element("p", { class: "hint", id: `${id}-hint` }, hint)] : [])];
+    box.setAttribute("aria-describedby", texts.map((text) => text.id).join(" "));
     const label = element("label", { for: id, class: labels }, title);
     if (isRequired) label.append(element("span", { class: "required" }, " (required)"));
     const kind = `field of-${isOwn ? "own" : key}${input === "long" ? " long" : ""}`;
-    this.element = element("div", { class: kind, "data-member": key }, label, box, this.#error);
-    if (isOwn && hint) {
-      this.#descriptions = [`${id}-hint`];
-      this.element.append(element("p", { class: "hint", id: `${id}-hint` }, hint));
-    }
-    this.setError("");
+    this.element = element("div", { class: kind, "data-member": key }, label, box, ...texts);
   }
 
   get value() {
@@ -190,11 +177,7 @@ export class Field {
   setError(message) {
     const both = this.isWrong && message;
     this.#error.textContent = both ? `${this.#error.textContent} ${message}` : message;
-    const described = [...(message ? [this.#error.id] : []), ...this.#descriptions];
-    if (message) this.box.setAttribute("aria-invalid", "true");
-    else this.box.removeAttribute("aria-invalid");
-    if (described.length > 0) this.box.setAttribute("aria-describedby", described.join(" "));
-    else this.box.removeAttribute("aria-describedby");
+    this.box.ariaInvalid = message ? "true" : null;
   }
 }
 
