@@ -1,6 +1,6 @@
 // The access token: in the storage of this tab, or of this browser if the user wants that.
 
-import { button, buttons, byId, element, inStorage, onEscape, onSubmit, show } from "./elements.js";
+import { byId, inStorage, onEscape, onSubmit, show } from "./elements.js";
 
 const KEY = "robots-token";
 
@@ -118,15 +118,10 @@ async function settle(text, isRemembered) {
 function askToRemember() {
   const end = (isRemembered) => {
     keep(linked, isRemembered);
-    question.remove();
+    show(byId("remember"), false);
     byId("robots").focus({ preventScroll: true });
   };
-  const choices = buttons(
-    button("Remember it", () => end(true), { class: "main" }),
-    button("Only in this tab", () => end(false)),
-  );
-  const heading = element("h2", { id: "remember-heading" }, "Signed in by a link");
-  const words = "Should this browser remember the token of the link? Choose so only if nobody else uses it.";
-  const question = element("section", { class: "token", "aria-labelledby": "remember-heading" }, heading, element("p", {}, words), choices);
-  byId("notices").append(question);
+  byId("remember-yes").addEventListener("click", () => end(true));
+  byId("remember-no").addEventListener("click", () => end(false));
+  show(byId("remember"));
 }

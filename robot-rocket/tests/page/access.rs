@@ -71,12 +71,12 @@ fn page_hides_what_the_token_does_not_permit() {
 #[test]
 fn link_with_a_token_asks_once_whether_to_remember_it() {
     let visit = visit("false");
-    let question = "$$('#notices h2').some((each) => each.textContent === 'Signed in by a link')";
+    let question = "$('#remember').checkVisibility()";
     visit.play(&format!(
         r#"open #token=robots_writer -> reload
             run location.hash = '#token=robots_writer'; location.reload()
             see #start: No robots yet -> is [{question}, location.hash, history.length < 9] == [true, "", true]
-            see #notices: Should this browser remember -> press Remember it -> is {question} == false
+            see #notices: Should this browser remember -> press remember-yes -> is {question} == false
             run sessionStorage.clear() -> reload -> see #start: No robots yet -> is {question} == false
             run location.hash = '#token=robots_writer'; location.reload()
             see #start: No robots yet -> is {question} == false
