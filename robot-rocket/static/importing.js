@@ -43,11 +43,8 @@ let plan;
 /** What the user has chosen for headings: fields, or null to leave them out, and kinds of new fields. */
 let columns, kinds;
 
-/** The request that runs; undefined if none does. */
-let calls;
-
-/** Whether it stores robots. */
-let isStoring = false;
+/** The request that runs: `calls` aborts it, and `isStoring` if it is no plan; undefined if none runs. */
+let running;
 
 /** Starts listening. */
 export function startImporting() {
@@ -56,13 +53,13 @@ export function startImporting() {
   byId("file").addEventListener("change", chosen);
   // The same file may have been corrected.
   byId("file").addEventListener("cancel", () => byId("file").files.length > 0 && ask());
-  byId("import-stop").addEventListener("click", () => calls?.abort());
+  byId("import-stop").addEventListener("click", () => running?.calls.abort());
+  byId("plan").addEventListener("change", ({ target }) => target.id !== "keep-going" && changed());
   startDropping();
-  for (const id of BOXES) byId(id).addEventListener("change", changed);
   forget();
 }
 
-export const isImporting = () => isStoring;
+export const isImporting = () => running?.isStoring === true;
 
 /** A file can be dropped anywhere, since the browser would leave the page to show it. */
 function startDropping() {
@@ -73,7 +70,7 @@ function startDropping() {
   });
   listen("dragover", () => may("write") && showPanel("importing", true));
   listen("drop", ({ dataTransfer }) => {
-    if (isStoring || !may("write")) return;
+    if (isImporting() || !may("write")) return;
     byId("file").files = dataTransfer.files;
     byId("import-submit").focus();
     chosen();
@@ -98,9 +95,7 @@ function chosenFile() {
 }
 
 function chosen() {
-  calls?.abort();
-  calls = undefined;
-  showRunning(false);
+  run(undefined);
   forget();
   ask();
 }
@@ -118,7 +113,7 @@ async function ask() {
 
 /** Executes the plan. */
 async function start() {
-  if (isStoring) return;
+  if (isImporting()) return;
   if (!chosenFile()[0]) return byId("file").focus();
   if (!plan.records) return ask();
   const confirmed = plan;
@@ -134,9 +129,8 @@ async function send(isPlan, again, failed) {
   const parameters = [["format", format], ...importParameters()];
   // A file that was changed after it was chosen cannot be read.
   if (!(await file?.slice(0, 1).arrayBuffer().catch(() => showError("The file was changed; choose it again.")))) return;
-  calls?.abort();
-  const own = new AbortController();
-  [calls, isStoring] = [own, !isPlan];
+  const own = { calls: new AbortController(), isStoring: !isPlan };
+  run(own);
   let part = 0;
   const progress = (sent) => {
     part = byId("import-progress").value = sent;
@@ -145,24 +139,23 @@ async function send(isPlan, again, failed) {
     byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
   };
   progress(0);
-  showRunning(true);
   try {
-    return await upload(file, parameters, { signal: own.signal, progress, isPlan });
+    return await upload(file, parameters, { signal: own.calls.signal, progress, isPlan });
   } catch (error) {
     error.messages ??= ["You have stopped it."];
-    if (calls === own) handleError(error, { again, failed: () => failed(error, part === 1) });
+    if (running === own) handleError(error, { again, failed: () => failed(error, part === 1) });
   } finally {
-    if (calls === own) {
-      [calls, isStoring] = [undefined, false];
-      showRunning(false);
-    }
+    if (running === own) run(undefined);
   }
 }
 
-function showRunning(isRunning) {
-  show(byId("import-running"), isRunning);
-  byId("plan").inert = byId("file").disabled = isStoring;
-  if (isRunning) show(byId("import-result"), false);
+/** Makes a request, or none, the one that runs, and shows that. */
+function run(request) {
+  running?.calls.abort();
+  running = request;
+  show(byId("import-running"), running !== undefined);
+  byId("plan").inert = byId("file").disabled = isImporting();
+  if (running) show(byId("import-result"), false);
 }
 
 /** Shows what was done. If that is unknown, a part may be stored, unless not all of the file was sent. */
@@ -279,10 +272,7 @@ const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key
 const option = (value, words = titleOf(value)) => element("option", { value }, words);
 
 function choice(label, options, value, choose) {
-  const onchange = ({ target }) => {
-    choose(target.value);
-    changed();
-  };
+  const onchange = ({ target }) => choose(target.value);
   return Object.assign(element("select", { "aria-label": label, onchange }, ...options), { value });
 }
 
