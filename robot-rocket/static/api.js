@@ -172,9 +172,7 @@ export async function revertBetween({ after, until, by }) {
 }
 
 /** What the present token, or a client without one, may do; undefined if the service does not say. */
-export async function access() {
-  return (await send("GET", "v1/access")).value;
-}
+export const access = () => valueAt("v1/access");
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
     read first. */
