@@ -34,9 +34,6 @@ const WORDS = [
 /** What to do if an import ends early. */
 const REST = "A part may be stored. Plan the import again to see what is missing.";
 
-/** The choices that are boxes of the page. */
-const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
-
 /** The last response about the chosen file, with the numbers of its records. */
 let plan;
 
@@ -126,7 +123,7 @@ async function start() {
 /** Sends the file, and returns the response; undefined if there is none, or another request was sent. */
 async function send(isPlan, again, failed) {
   const [file, format] = chosenFile();
-  const parameters = [["format", format], ...importParameters()];
+  const parameters = importParameters(format);
   // A file that was changed after it was chosen cannot be read.
   if (!(await file?.slice(0, 1).arrayBuffer().catch(() => showError("The file was changed; choose it again.")))) return;
   const own = { calls: new AbortController(), isStoring: !isPlan };
@@ -182,24 +179,23 @@ async function showOutcome({ data, messages = [], isUnknown = true, isDone }, is
 function forget() {
   [columns, kinds] = [{}, {}];
   byId("import-match").replaceChildren();
-  for (const id of BOXES) byId(id).value = "";
+  for (const box of byId("plan").querySelectorAll("[name]")) box.value = "";
   show(byId("plan"), false);
   showPlan({});
 }
 
 /** The choices, as parameters of the service. */
-function importParameters() {
-  const [match, conflict, nulls, dates] = BOXES.map((id) => byId(id).value);
+function importParameters(format) {
+  const { nulls, ...chosen } = Object.fromEntries(new FormData(byId("import")));
   const parameters = {
+    format,
     define: true,
     keep_going: byId("keep-going").checked,
     columns: JSON.stringify(columns),
     kinds: JSON.stringify(kinds),
     nulls: JSON.stringify(nulls.split(",").map((text) => text.trim()).filter(Boolean)),
-    match,
-    on_conflict: conflict === "skip" && "skip",
-    add_equal: conflict === "add",
-    dates,
+    ...chosen,
+    ...(chosen.on_conflict === "add" && { on_conflict: "", add_equal: true }),
   };
   return Object.entries(parameters).filter(([, value]) => value);
 }
