@@ -63,12 +63,7 @@ export function drawChart(key, whole, filtered) {
 export function emptyChart(hint = "The numbers could not be read.") {
   drawing = undefined;
   for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
-  showHint(hint);
-}
-
-function showHint(text) {
-  byId("no-bars").textContent = text;
-  show(byId("no-bars"), text !== "");
+  byId("no-bars").textContent = hint;
 }
 
 /** The bars of a response of the service about a field. */
@@ -82,7 +77,7 @@ function draw() {
   const { key, whole, filtered } = drawing;
   const isAll = byId("of-all").checked && !byId("scope").hidden;
   const bars = isAll ? whole : filtered;
-  showHint(bars.length === 0 ? `No ${ONE} matches the filter.` : "");
+  byId("no-bars").textContent = bars.length === 0 ? `No ${ONE} matches the filter.` : "";
   show(byId("numbers-open"), bars.length > 0);
   byId("figure").replaceChildren(...(bars.length > 0 ? [picture(bars, key)] : []));
   byId("key").replaceChildren(...(key === "year" ? legend() : []));

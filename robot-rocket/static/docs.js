@@ -81,15 +81,14 @@ function showOperation(path, item, method) {
     return [[status], phrase(reply.description), contents(reply.content), joined(Object.keys(reply.headers).map(code), ", ")];
   });
   const rows = parameters.map((each) => rowOf(each.name, each.required, each.schema, each.description, [each.in]));
-  const heading = `${id}-heading`;
   const call = { tabindex: "0", role: "group", "aria-label": "From a shell" };
   const word = element("span", { class: `method ${method}` }, method.toUpperCase());
   byId("index").append(element("li", {}, element("a", { href: `#${id}` }, summary), " ", code(`${method.toUpperCase()} ${path}`)));
   byId("operations").append(
     element(
       "article",
-      { class: "card operation", id, "aria-labelledby": heading },
-      element("h3", { id: heading }, summary),
+      { class: "card operation", id, "aria-label": summary },
+      element("h3", {}, summary),
       element("p", { class: "route" }, word, " ", code(path)),
       paragraph(description),
       element("pre", call, code(curl(method, path, parameters, requestBody))),

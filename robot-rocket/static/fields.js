@@ -1,6 +1,6 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
-import { element, hasFocus, show } from "./elements.js";
+import { element, hasFocus } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { MEMBERS, draftOf, inLabels } from "./robot.js";
 
@@ -14,7 +14,7 @@ let count = 0;
 
 export class Fields {
   /** The element of errors that concern no field. */
-  general = element("p", { class: "error", role: "alert", hidden: true });
+  general = element("p", { class: "error", role: "alert" });
   /** A field per member. */
   all;
 
@@ -60,7 +60,7 @@ export class Fields {
     others.#of(focused?.key)?.box.focus();
     const lost = this.all.filter((field) => field.isChanged && !others.#of(field.key));
     const words = lost.map(({ label, value }) => `${label} is no field any more; you have typed: ${value}`);
-    others.#showGeneral(words);
+    others.general.textContent = words.join(" ");
     return others;
   }
 
@@ -98,15 +98,10 @@ export class Fields {
       if (field) field.setError(inLabels(message, field.key));
       else left.push(message);
     });
-    this.#showGeneral(left);
+    this.general.textContent = left.join(" ");
     const wrong = this.all.filter((field) => field.isWrong);
     for (const { element } of wrong) element.closest("details")?.setAttribute("open", "");
     this.focus(wrong[0] ?? this.first);
-  }
-
-  #showGeneral(words) {
-    this.general.textContent = words.join(" ");
-    show(this.general, words.length > 0);
   }
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
@@ -115,7 +110,7 @@ export class Fields {
   }
 
   clear() {
-    show(this.general, false);
+    this.general.textContent = "";
     for (const field of this.all) field.setError("");
   }
 }
