@@ -8,7 +8,7 @@ import { button, byId, element, formEnd, onEscape, onSubmit } from "./elements.j
 import { KEYWORDS, formOf, valueOf } from "./field.js";
 import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
-import { MANY, MEMBERS, ONE, OWN, definition, inLabels, member, onDefined } from "./robot.js";
+import { MEMBERS, OWN, definition, inLabels, inNumber, member, onDefined } from "./robot.js";
 
 const OVERTAKEN =
   "Another user has changed the fields meanwhile. They are shown now, with what you have typed: look, and do it again.";
@@ -207,8 +207,7 @@ const offerConversion = action({
     const count = await valuesOf(key);
     if (count === 0) return save();
     const [from, to] = [input, kind].map((each) => KINDS[each].title.toLowerCase());
-    const number = `${count.toLocaleString("en")} ${count === 1 ? ONE : MANY}`;
-    const words = `${title}: ${from} becomes ${to}. The values of ${number} are converted. If some cannot be, you are asked first. `;
+    const words = `${title}: ${from} becomes ${to}. The values of ${inNumber(count)} are converted. If some cannot be, you are asked first. `;
     const converting = button("Convert", save, { class: "main" });
     report(words, converting);
     converting.focus();

@@ -101,14 +101,14 @@ function showOperation(path, item, method) {
 
 function showSchema([name, schema]) {
   const { description, properties, required = [] } = schema;
-  const members = Object.entries(properties ?? {}).map(([key, value]) => rowOf(key, required.includes(key), value, value.description));
+  const rows = Object.entries(properties ?? {}).map(([key, value]) => rowOf(key, required.includes(key), value, value.description));
   byId("schemas").append(
     element(
       "article",
       { class: "card schema", id: `schema-${name}` },
       element("h3", {}, name),
       paragraph(description),
-      ...(properties ? table("Members", ["Name", "Value", "Meaning"], members) : [element("p", {}, shown(schema))]),
+      ...(properties ? table("Members", ["Name", "Value", "Meaning"], rows) : [element("p", {}, shown(schema))]),
     ),
   );
 }
@@ -120,7 +120,9 @@ try {
   byId("about-heading").textContent = `${api.info.title} ${api.info.version}`;
   byId("about-heading").after(...api.info.description.split("\n\n").map(paragraph));
   const paths = Object.entries(api.paths).sort(([one], [other]) => other.startsWith("/v1") - one.startsWith("/v1"));
-  for (const [path, item] of paths) METHODS.filter((method) => item[method]).forEach((method) => showOperation(path, item, method));
+  for (const [path, item] of paths) {
+    for (const method of METHODS) if (item[method]) showOperation(path, item, method);
+  }
   Object.entries(api.components.schemas).forEach(showSchema);
   // The target of the address did not exist when the page was loaded.
   byId(location.hash.slice(1))?.scrollIntoView();
