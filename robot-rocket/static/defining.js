@@ -29,7 +29,8 @@ export function startDefining() {
   onSubmit(byId("catalogue-title"), saveTitle);
   onSubmit(byId("field"), addField);
   for (const id of ["catalogue-title", "field"]) {
-    byId(id).addEventListener("input", () => keepDraft(id, valuesIn(byId(id))));
+    const typed = () => [...byId(id).elements].map((box) => (box.type === "checkbox" ? box.checked : box.value));
+    byId(id).addEventListener("input", () => keepDraft(id, typed()));
   }
   onDefined(() => {
     for (const { form } of edited.values()) form.renew();
@@ -63,12 +64,7 @@ async function saveTitle() {
   if (isDone) keepDraft("catalogue-title");
 }
 
-/** What is typed into the inputs of a form, by their places. */
-function valuesIn(form) {
-  return [...form.elements].map((box) => (box.type === "checkbox" ? box.checked : box.value));
-}
-
-/** Types again what was kept. */
+/** Types again what was kept: the values of the inputs of a form, in their order. */
 function restore(form, values = []) {
   [...form.elements].forEach((box, index) => {
     if (values[index] === undefined || box.type === "submit") return;
