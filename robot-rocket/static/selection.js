@@ -56,7 +56,9 @@ export function startSelection(notified) {
     const options = MEMBERS.filter(({ isUnique }) => !isUnique);
     const shown = options.map(({ key, title }) => element("option", { value: key, selected: key === field?.key }, title));
     byId("changing-member").replaceChildren(...shown);
-    showField();
+    show(byId("changing-open"), options.length > 0);
+    if (options.length > 0) showField();
+    else showPanel("changing", false);
   });
 }
 

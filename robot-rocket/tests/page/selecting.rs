@@ -65,3 +65,12 @@ fn many_robots_are_deleted_by_one_request_also_in_an_outage() {
          is $('#selection-count').textContent == \"no robots selected\" -> is window.sent == 1",
     );
 }
+
+#[test]
+fn catalogue_of_unique_names_has_no_field_to_change() {
+    Visit::of(&["A", "B"]).play(
+        r#"PUT /api/definition?drop_values=true {"properties": {"type": false, "year": false}}
+           reload -> names A, B -> click tbody .of-select input -> see #selection-count: 1 robot selected
+           is $('#changing-open').checkVisibility() == false -> is $('#erasing-open').checkVisibility() == true"#,
+    );
+}
