@@ -146,7 +146,7 @@ async function send(isPlan, again, failed) {
   }
 }
 
-/** Makes a request, or none, the one that runs, and shows that. */
+/** Replaces the request that runs, which is aborted, and shows whether one runs now. */
 function run(request) {
   running?.calls.abort();
   running = request;
