@@ -5,6 +5,9 @@ import { byId, element, show } from "./elements.js";
 /** The methods that are shown, in this order. */
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
+/** Headers that all replies may have. */
+const COMMON = ["Preference-Applied", "X-Request-Id"];
+
 let api;
 
 /** What a reference refers to, or the value itself. */
@@ -78,7 +81,8 @@ function showOperation(path, item, method) {
   const parameters = [...item.parameters, ...own].map(resolved);
   const replies = Object.entries(responses).map(([status, reference]) => {
     const reply = resolved(reference);
-    return [[status], phrase(reply.description), contents(reply.content), joined(Object.keys(reply.headers).map(code), ", ")];
+    const headers = Object.keys(reply.headers).filter((name) => !COMMON.includes(name));
+    return [[status], phrase(reply.description), contents(reply.content), joined(headers.map(code), ", ")];
   });
   const rows = parameters.map((each) => rowOf(each.name, each.required, each.schema, each.description, [each.in]));
   const call = { tabindex: "0", role: "group", "aria-label": "From a shell" };
