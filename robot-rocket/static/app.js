@@ -14,7 +14,7 @@ import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { fillFilters, startFilters } from "./filters.js";
 import { hasEdits } from "./grid.js";
-import { startLive } from "./live.js";
+import { connectLive, startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
 import { editRobot, isRecordChanged, startRecord } from "./record.js";
@@ -89,6 +89,7 @@ function startHelp() {
 async function learn() {
   // The first rows do not wait for this.
   refreshAccess();
+  connectLive();
   // Without a response, the list shows the error.
   if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
 }
@@ -122,7 +123,7 @@ startSorting();
 startViews();
 startDefining();
 list.startList({ changed, edit: editRobot });
-startLive(list.reopen);
+startLive();
 await learn();
 startAddress(showView);
 startRecord();

@@ -1,5 +1,7 @@
 //! Changes of other users, as they happen.
 
+use serde_json::json;
+
 use crate::visit::Visit;
 
 #[test]
@@ -38,6 +40,17 @@ fn tabs_share_one_stream_and_the_next_one_takes_over() {
     visit.play(&format!("is {count} == 0"));
     visit.browser.close_window(&first);
     visit.play(r#"PATCH /v1/robots/1 {"year":6} -> is rows()[0] == ["A", "droid", "6"]"#);
+    // A tab whose patience is shorter than the pauses of the stream replaces one that seems to have stopped.
+    let leading = visit.browser.window();
+    visit.browser.new_window();
+    let source = "const set = setTimeout; \
+                  window.setTimeout = (call, time) => set(call, time === 40_000 ? 2000 : time);";
+    let command = "Page.addScriptToEvaluateOnNewDocument";
+    visit.browser.devtools(command, &json!({"source": source}));
+    visit.open("");
+    visit.play(&format!("rows 1 -> is {count} > 0 == true"));
+    visit.browser.close_window(&leading);
+    visit.play(r#"PATCH /v1/robots/1 {"year":7} -> is rows()[0] == ["A", "droid", "7"]"#);
 }
 
 #[test]
@@ -53,6 +66,7 @@ fn connection_is_resumed_without_a_gap() {
         r#"PATCH /v1/robots/1 {"year":3} -> is rows()[0] == ["A", "droid", "3"] -> is $('#lost').hidden == true"#,
     );
     // A position of another catalogue.
+    visit.play("run location.hash = '#/robots/1' -> see #record: Added -> is $('#robot-heading').textContent == \"A\"");
     visit.stop_server();
     for file in std::fs::read_dir(visit.folder()).unwrap() {
         let path = file.unwrap().path();
@@ -61,5 +75,8 @@ fn connection_is_resumed_without_a_gap() {
         }
     }
     visit.start_server();
-    visit.play(r#"POST /v1/robots {"name":"B","type":"droid","year":1} -> names B"#);
+    visit.play(
+        r#"see #record: Nothing has the id 1 -> POST /v1/robots {"name":"B","type":"droid","year":1} -> names B
+           see #robot-heading: B"#,
+    );
 }
