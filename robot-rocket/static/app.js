@@ -4,6 +4,7 @@ import { may, refreshAccess } from "./access.js";
 import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { currentView, refreshAddress, startAddress } from "./address.js";
 import { refreshDefinition } from "./api.js";
+import { CellEditing } from "./cells.js";
 import { startChart } from "./chart.js";
 import { showChosen } from "./columns.js";
 import { startConnection } from "./connection.js";
@@ -13,7 +14,6 @@ import { startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { fillFilters, startFilters } from "./filters.js";
-import { hasEdits } from "./grid.js";
 import { connectLive, startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
@@ -103,7 +103,7 @@ function changeToken() {
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  const isTyped = hasEdits() || isRecordChanged() || isUnfinished();
+  const isTyped = CellEditing.isAnyChanged || isRecordChanged() || isUnfinished();
   if (isTyped || isImporting()) event.preventDefault();
 });
 

@@ -3,10 +3,11 @@
 import { action, handleError } from "./action.js";
 import { announce, notice } from "./announcements.js";
 import { current, remove } from "./api.js";
+import { CellEditing } from "./cells.js";
 import { onChanges, reportChanges } from "./changes.js";
 import { layOut, noteValues, startColumns } from "./columns.js";
 import { button, byId, element, hasFocus, sentences, show, spokenName } from "./elements.js";
-import { isEdited, leaveCells, startGrid } from "./grid.js";
+import { startGrid } from "./grid.js";
 import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
 import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
@@ -65,7 +66,7 @@ function showHeadings() {
 }
 
 function redraw() {
-  leaveCells();
+  CellEditing.leaveAll();
   keepFocus(() => {
     showHeadings();
     pages.redraw();
@@ -86,7 +87,8 @@ function keepFocus(change) {
   const key = focused.closest("[data-key]")?.dataset.key;
   const { action } = focused.dataset;
   change();
-  if (!row || focused.isConnected) return;
+  if (!row) return;
+  if (focused.isConnected) return focused.focus({ preventScroll: true });
   const parent = row.dataset.id ? pages.row(row.dataset.id) : byId("headings");
   const place = parent?.querySelector(action ? `[data-action="${action}"]` : `[data-key="${key}"]`);
   const target = focused.matches("td, [data-action]") ? place : place?.querySelector("a, button");
@@ -134,7 +136,9 @@ export function neighbour(id, step) {
 
 function rowOf(robot) {
   forgetExpected(robot.id);
-  return shownRow(robot, actions);
+  const row = shownRow(robot, actions);
+  CellEditing.resume(row, robot);
+  return row;
 }
 
 function update(what) {
@@ -142,7 +146,7 @@ function update(what) {
   if (what === "opening") {
     if (!isSameFilter(pages.view, counted)) clearSelection();
     forgetExpected();
-    leaveCells();
+    CellEditing.leaveAll();
     return;
   }
   const { view, isWhole, size } = pages;
@@ -239,7 +243,7 @@ export function showSaved(robot) {
 function showRow(robot, mark) {
   const old = pages.row(robot.id);
   if (!old) return;
-  if (isEdited(old)) return showBeside(robot, old);
+  if (old.querySelector(".editing")) return showBeside(robot, old);
   const row = rowOf(robot);
   row.classList.add(mark);
   row.classList.toggle("open", old.classList.contains("open"));

@@ -109,12 +109,12 @@ export class Pages {
       const found = await find(view, START, SIZE, signal);
       showsFrom(found.position);
       const focused = document.activeElement;
+      this.#changed("opening");
       for (const page of this.#pages) page.body.remove();
       this.#above.entries = [];
       this.#above.body.replaceChildren();
       this.#earlier = [];
       this.#pages = [];
-      this.#changed("opening");
       this.#append({ start: START, ...found });
       this.#isOpen = true;
       byId("scroller").scrollTop = 0;
@@ -253,8 +253,9 @@ export class Pages {
     byId("scroller").scrollBy(0, body.getBoundingClientRect().top - before);
   }
 
-  /** Whether the window has enough rows without a page. */
+  /** Whether the window has enough rows without a page, in which the user is not editing a cell. */
   #isSurplus(page) {
+    if (page.body.contains(document.activeElement.closest(".editing"))) return false;
     const rows = this.#pages.reduce((sum, each) => sum + countOf(each), 0);
     return rows - countOf(page) >= MIN_ROWS;
   }
