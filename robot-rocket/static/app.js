@@ -50,7 +50,7 @@ function showView(view, before, isFromOutside, isRedefined) {
 }
 
 function changed(what, hasRobots) {
-  if (what !== "grown") requestOverview(currentView(), list.showTotal);
+  if (what !== "grown") requestOverview(currentView(), list.showTotal, what === "followed");
   showStart(!hasRobots);
 }
 
