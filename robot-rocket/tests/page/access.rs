@@ -1,5 +1,7 @@
 //! Catalogues that require a token.
 
+use std::fs;
+
 use robot_core::http::{AccessToken, Permission};
 
 use crate::{
@@ -96,6 +98,35 @@ fn action_waits_for_a_token_if_the_old_one_is_removed() {
            choose more.ndjson {"name":"HAL","type":"virtual","year":1968,"voice":"calm"}
            see #plan: new: voice -> import -> see #token-why: This token does not permit to define"#,
     );
+}
+
+#[test]
+fn page_says_that_it_is_not_live_without_a_valid_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, [writer, reader]) = (
+        folder.path().join("tokens"),
+        [Permission::Write, Permission::Read],
+    );
+    let entries = [("robots_writer", writer), ("robots_reader", reader)];
+    let [writer, reader] =
+        entries.map(|(token, permission)| AccessToken::of(token, permission).to_string());
+    fs::write(&file, format!("{writer}\n{reader}\n")).unwrap();
+    let visit = Visit::with(&[("ROCKET_API_TOKENS_FILE", file.to_str().unwrap())]);
+    visit.play("focus Token -> type robots_reader<Enter> -> see #start: No robots yet");
+    fs::write(&file, writer).unwrap();
+    visit.signal("HUP");
+    visit.play(
+        "see #lost: Not live: changes of others need a token -> press Sign in -> see #token: is unknown to this service
+         focus Token -> run $('#token-text').select() -> type robots_writer<Enter> -> is $('#lost').hidden == true",
+    );
+    call(
+        &visit,
+        "robots_writer",
+        "POST",
+        "/api/robots",
+        &draft("R2-D2"),
+    );
+    visit.play("names R2-D2");
 }
 
 #[test]
