@@ -30,7 +30,7 @@ const TOO_LARGE =
 const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. Reload the page.";
 
 /** No response: it is unknown whether a change was made. */
-export class NoResponse extends Error {
+class NoResponse extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
   isUnknown = true;
