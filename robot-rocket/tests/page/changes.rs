@@ -5,7 +5,7 @@ use crate::visit::Visit;
 #[test]
 fn empty_catalogue_offers_sample_robots() {
     Visit::of(&[]).play(
-        r#"see #start: No robots yet -> names -> press Add sample robots
+        r#"see #start: No robots yet -> names -> press add-samples
            rows 9 -> focus robots -> said Added 9 sample robots. -> see #count: 9 robots
            is $('#start').hidden == true
            stored {"name":"R2-D2","type":"droid","year":1977}"#,
