@@ -102,8 +102,8 @@ export class Pages {
     return this.#load(() => this.open(view), async (signal) => {
       const found = await find(view, START, SIZE, signal);
       showsFrom(found.position);
-      const focused = document.activeElement;
       this.#changed("opening");
+      const focused = document.activeElement;
       // Later, this would lay out the rows an extra time.
       byId("scroller").scrollTop = 0;
       for (const page of this.#pages) page.body.remove();
