@@ -70,6 +70,7 @@ const LATE: &str = "
 #[test]
 fn list_and_numbers_are_shown_while_others_change_robots() {
     let visit = Visit::of(&["A", "B"]);
+    visit.play("see #picture .total: 2");
     visit.run(LATE);
     visit.play(
         r#"click [data-key=name] button -> PATCH /v1/robots/1 {"year":1} -> is rows()[0] == ["A", "droid", "1"]
