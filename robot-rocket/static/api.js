@@ -123,7 +123,7 @@ export async function current(robots) {
   const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
   const fields = ["id", ...MEMBERS.map(({ key }) => key), "revision"].join(",");
   const known = [["limit", LIMIT], ["fields", fields]];
-  const parts = await Promise.all(starts.map((start) => list([...known, ...idsFrom(start)])));
+  const parts = await checked(Promise.all(starts.map((start) => list([...known, ...idsFrom(start)]))));
   return parts.flatMap((part) => part.robots);
 }
 
@@ -207,10 +207,13 @@ export function patch({ id, revision }, values) {
   return store("PATCH", `${ROBOTS}/${id}`, bodyOf(values), revision);
 }
 
-/** Stores a robot, and returns it. If it is rejected, the definition may have changed. */
-async function store(method, path, body, revision) {
+/** Stores a robot, and returns it. */
+const store = (method, path, body, revision) => checked(send(method, path, { body, revision }).then(robotIn));
+
+/** The result of a request with names of fields. If it is rejected, the definition may have changed. */
+async function checked(promise) {
   try {
-    return await robotIn(await send(method, path, { body, revision }));
+    return await promise;
   } catch (error) {
     if ([400, 422].includes(error.status)) await refreshDefinition().catch(() => {});
     throw error;
@@ -229,7 +232,7 @@ export const removeAll = (robots) => forAll("DELETE", robots);
 async function forAll(method, robots, changes = "") {
   const ids = JSON.stringify(robots.map(({ id }) => id));
   const body = `{"ids":${ids},"revisions":[${robots.map(({ revision }) => revision)}]${changes}}`;
-  return (await send(method, ROBOTS, { body })).value;
+  return (await checked(send(method, ROBOTS, { body }))).value;
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */

@@ -43,7 +43,10 @@ fn selected_robots_are_changed_together_or_not_at_all() {
            type <Enter> -> said Changed 3 robots. -> is {SELECTED} == []
            stored [{{"name":"A","type":"droid","year":1980}},{{"name":"B2","type":"virtual","year":1980}},\
               {{"name":"D","type":"droid","year":1980}}
-           edit B2 -> type B<Enter> -> said Saved B."#
+           edit B2 -> type B<Enter> -> said Saved B.
+           PUT /api/definition?drop_values=true {{"properties":{{}}}} -> run $('tbody .of-select input').click()
+           run $('#erasing').requestSubmit() -> see #selection-result li: which is not a field
+           run $('#erasing').requestSubmit() -> said Deleted 1 robot."#
     ));
 }
 
