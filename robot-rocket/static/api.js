@@ -30,7 +30,7 @@ const TOO_LARGE =
 const FOREIGN = "The response is not of the catalogue, but of a proxy perhaps. Reload the page.";
 
 /** No response: it is unknown whether a change was made. */
-export class NoResponse extends Error {
+class NoResponse extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
   isUnknown = true;
@@ -43,7 +43,7 @@ const RETRY_OF_OPERATORS = 60;
 /** Milliseconds until a request times out, longer than any timeout of the service. */
 const TIMEOUT = 30_000;
 
-export const ROBOTS = "v1/robots";
+const ROBOTS = "v1/robots";
 
 const DEFINITION = "v1/definition";
 
@@ -76,25 +76,25 @@ export function onListed(listener) {
   listed = listener;
 }
 
-/** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
-export async function summary(view, signal) {
-  const target = `${ROBOTS}/summary?${new URLSearchParams(filterOf(view))}`;
-  const { value } = await send("GET", target, { signal });
-  const groups = value.groups.map(({ type, decade, count }) => {
-    const year = decade === null ? undefined : BigInt(decade);
-    return { type: type ?? "no type", decade: year, count: Number(count) };
-  });
-  return { count: Number(value.count), groups };
+/** What the service has at a path, with parameters of a query. */
+async function valueAt(path, parameters, signal) {
+  return (await send("GET", `${path}?${new URLSearchParams(parameters)}`, { signal })).value;
 }
+
+/** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
+export const summary = (view, signal) => counted(filterOf(view), signal);
 
 /** The numbers of robots of a view by the values of a member, the most frequent first up to a limit; without a limit, all
     values, and dates by their years. */
 export async function countsBy(key, view, limit, signal) {
   const limits = limit === undefined ? [] : [["limit", limit]];
-  const parameters = [["by", key], ...limits, ...filterOf(view)];
-  const { value } = await send("GET", `${ROBOTS}/summary?${new URLSearchParams(parameters)}`, { signal });
-  const groups = value.groups.map((group) => ({ value: String(group[key] ?? ""), count: Number(group.count) }));
-  return { count: Number(value.count), groups };
+  const { count, groups } = await counted([["by", key], ...limits, ...filterOf(view)], signal);
+  return { count, groups: groups.map((group) => ({ value: String(group[key] ?? ""), count: group.count })) };
+}
+
+async function counted(parameters, signal) {
+  const { count, groups } = await valueAt(`${ROBOTS}/summary`, parameters, signal);
+  return { count: Number(count), groups: groups.map((group) => ({ ...group, count: Number(group.count) })) };
 }
 
 /** A list of the service: its robots and its headers. */
@@ -105,8 +105,8 @@ async function list(parameters, signal) {
 
 /** The number of robots with a value of a member. */
 export async function valuesOf(key) {
-  const count = async (filter) => (await send("GET", `${ROBOTS}/summary?${new URLSearchParams(filter)}`)).value.count;
-  return (await count({})) - (await count({ [key]: "" }));
+  const [all, none] = await Promise.all([{}, { [key]: "" }].map((filter) => counted(filter)));
+  return all.count - none.count;
 }
 
 /** The robots with exactly this name. */
@@ -123,7 +123,7 @@ export async function current(robots) {
   const idsFrom = (start) => robots.slice(start, start + IDS).map(({ id }) => ["id", id]);
   const fields = ["id", ...MEMBERS.map(({ key }) => key), "revision"].join(",");
   const known = [["limit", LIMIT], ["fields", fields]];
-  const parts = await Promise.all(starts.map((start) => list([...known, ...idsFrom(start)])));
+  const parts = await checked(Promise.all(starts.map((start) => list([...known, ...idsFrom(start)]))));
   return parts.flatMap((part) => part.robots);
 }
 
@@ -136,15 +136,14 @@ const robotIn = async ({ value }) => (await robotsOf([value]))[0];
 
 /** The changes of a robot, the latest first, from `before` on. `next` is where the others begin, if there are any. */
 export async function historyOf(id, before) {
-  const parameters = new URLSearchParams({ limit: 20, ...(before && { before }) });
-  const { value } = await send("GET", `${ROBOTS}/${id}/history?${parameters}`);
-  return { changes: await changesIn(value.changes), next: value.more ? value.next : undefined };
+  const { changes, more, next } = await valueAt(`${ROBOTS}/${id}/history`, { limit: 20, ...(before && { before }) });
+  return { changes: await changesIn(changes), next: more ? next : undefined };
 }
 
 /** The changes of all robots after a position, and the position of the next ones. */
 export async function changesAfter(position) {
-  const { value } = await send("GET", `v1/changes?${new URLSearchParams({ limit: LIMIT, after: position })}`);
-  return { changes: await changesIn(value.changes), next: value.next, isLast: value.more !== true };
+  const { changes, more, next } = await valueAt("v1/changes", { limit: LIMIT, after: position });
+  return { changes: await changesIn(changes), next, isLast: more !== true };
 }
 
 /** Changes that were read: `robot` is the robot after each, null if there is none. */
@@ -155,7 +154,7 @@ export async function changesIn(found) {
 
 /** The stream of changes after a position, as a response whose body goes on. */
 export function streamAfter(position, signal) {
-  return exportFrom(`v1/changes?${new URLSearchParams({ after: position })}`, {
+  return responseTo(`v1/changes?${new URLSearchParams({ after: position })}`, {
     signal,
     headers: { Accept: "text/event-stream" },
   });
@@ -173,9 +172,7 @@ export async function revertBetween({ after, until, by }) {
 }
 
 /** What the present token, or a client without one, may do; undefined if the service does not say. */
-export async function access() {
-  return (await send("GET", "v1/access")).value;
-}
+export const access = () => valueAt("v1/access");
 
 /** Robots that were read. If they have members that the page does not know, the new definition is
     read first. */
@@ -210,10 +207,13 @@ export function patch({ id, revision }, values) {
   return store("PATCH", `${ROBOTS}/${id}`, bodyOf(values), revision);
 }
 
-/** Stores a robot, and returns it. If it is rejected, the definition may have changed. */
-async function store(method, path, body, revision) {
+/** Stores a robot, and returns it. */
+const store = (method, path, body, revision) => checked(send(method, path, { body, revision }).then(robotIn));
+
+/** The result of a request with names of fields. If it is rejected, the definition may have changed. */
+async function checked(promise) {
   try {
-    return await robotIn(await send(method, path, { body, revision }));
+    return await promise;
   } catch (error) {
     if ([400, 422].includes(error.status)) await refreshDefinition().catch(() => {});
     throw error;
@@ -232,7 +232,7 @@ export const removeAll = (robots) => forAll("DELETE", robots);
 async function forAll(method, robots, changes = "") {
   const ids = JSON.stringify(robots.map(({ id }) => id));
   const body = `{"ids":${ids},"revisions":[${robots.map(({ revision }) => revision)}]${changes}}`;
-  return (await send(method, ROBOTS, { body })).value;
+  return (await checked(send(method, ROBOTS, { body }))).value;
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */
@@ -245,10 +245,10 @@ export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
 }
 
-/** The response with a file, or a stream, whose bytes are received later. */
-export async function exportFrom(address, { headers, signal } = {}) {
+/** The response to a request, whose bytes are received later. */
+export async function responseTo(path, { headers, ...options } = {}) {
   const all = { ...commonHeaders(), ...headers };
-  const response = await orNoResponse(fetch(address, { method: "GET", headers: all, signal, cache: "no-store" }));
+  const response = await orNoResponse(fetch(path, { method: "GET", ...options, headers: all, cache: "no-store" }));
   if (!response.ok) throw new ApiError(response, parsed(await orNoResponse(response.text())));
   return response;
 }
@@ -265,24 +265,23 @@ function commonHeaders() {
   return token() ? { Authorization: `Bearer ${token()}` } : {};
 }
 
+/** The value of a response, and its headers. */
 async function send(method, path, { body, revision, signal } = {}) {
-  const headers = commonHeaders();
-  if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
-  const timeout = AbortSignal.timeout(TIMEOUT);
-  const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  let response, text;
+  const headers = {
+    ...(body !== undefined && { "Content-Type": "application/json" }),
+    ...(revision !== undefined && { "If-Match": `"${revision}"` }),
+  };
+  const signals = [AbortSignal.timeout(TIMEOUT), ...(signal ? [signal] : [])];
   try {
-    response = await fetch(path, { method, headers, body, signal: either, cache: "no-store" });
-    text = await response.text();
-  } catch {
+    const response = await responseTo(path, { method, headers, body, signal: AbortSignal.any(signals) });
+    const value = parsed(await orNoResponse(response.text()));
+    if (value === undefined && response.status !== 204) throw new ApiError(response);
+    return { value, headers: response.headers };
+  } catch (error) {
     // A request that the page itself has aborted is no failure.
     signal?.throwIfAborted();
-    throw new NoResponse();
+    throw error;
   }
-  const value = parsed(text);
-  if (response.status === 204 || (response.ok && value !== undefined)) return { value, headers: response.headers };
-  throw new ApiError(response, value);
 }
 
 /** Sends a file to be imported, or planned, and returns what was done, or the plan. `progress` is called with the part

@@ -4,6 +4,7 @@ import { may, refreshAccess } from "./access.js";
 import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { currentView, refreshAddress, startAddress } from "./address.js";
 import { refreshDefinition } from "./api.js";
+import { CellEditing } from "./cells.js";
 import { startChart } from "./chart.js";
 import { showChosen } from "./columns.js";
 import { startConnection } from "./connection.js";
@@ -13,8 +14,7 @@ import { startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
 import * as list from "./list.js";
 import { fillFilters, startFilters } from "./filters.js";
-import { hasEdits } from "./grid.js";
-import { startLive } from "./live.js";
+import { connectLive, startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
 import { editRobot, isRecordChanged, startRecord } from "./record.js";
@@ -50,7 +50,7 @@ function showView(view, before, isFromOutside, isRedefined) {
 }
 
 function changed(what, hasRobots) {
-  if (what !== "grown") requestOverview(currentView(), list.showTotal);
+  if (what !== "grown") requestOverview(currentView(), list.showTotal, what === "followed");
   showStart(!hasRobots);
 }
 
@@ -89,6 +89,7 @@ function startHelp() {
 async function learn() {
   // The first rows do not wait for this.
   refreshAccess();
+  connectLive();
   // Without a response, the list shows the error.
   if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
 }
@@ -102,7 +103,7 @@ function changeToken() {
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  const isTyped = hasEdits() || isRecordChanged() || isUnfinished();
+  const isTyped = CellEditing.isAnyChanged || isRecordChanged() || isUnfinished();
   if (isTyped || isImporting()) event.preventDefault();
 });
 
@@ -122,7 +123,7 @@ startSorting();
 startViews();
 startDefining();
 list.startList({ changed, edit: editRobot });
-startLive(list.reopen);
+startLive();
 await learn();
 startAddress(showView);
 startRecord();

@@ -28,22 +28,23 @@ const ALL = "";
 /** The bins of decades in order. Their step is the smallest one with which they are few enough, so that years from
     -10^18 to 10^18 have room. */
 export function binsOf(groups) {
-  const decades = groups.map(({ type, decade, count }) => ({ series: type, start: decade, count }));
+  const decades = groups.map(({ type, decade, count }) => ({ series: type ?? "no type", start: decade, count }));
   const choose = (from, to) => ({ year_from: String(from), year_to: String(to) });
   return intervals(decades, 10n, choose, "no year", { year: NONE });
 }
 
 /** The bins of a date by its years, which the service counts. */
 export function dateBins(key, groups) {
-  const years = groups.map(({ value, count }) => ({ series: ALL, start: value === "" ? undefined : BigInt(value), count }));
+  const years = groups.map(({ value, count }) => ({ series: ALL, start: value, count }));
   const year = (number) => String(number).padStart(4, "0");
   const choose = (from, to) => ({ [`${key}_from`]: `${year(from)}-01-01`, [`${key}_to`]: `${year(to)}-12-31` });
   return intervals(years, 1n, choose, "none", { [key]: NONE });
 }
 
 function intervals(groups, least, choose, words, conditions) {
-  const known = groups.filter(({ start }) => start !== undefined);
-  const none = groups.filter(({ start }) => start === undefined);
+  const isKnown = ({ start }) => (start ?? "") !== "";
+  const known = groups.filter(isKnown).map((group) => ({ ...group, start: BigInt(group.start) }));
+  const none = groups.filter((group) => !isKnown(group));
   let bins;
   for (let at = 0; !bins; at++) bins = binned(known, stepAt(at, least), choose);
   if (none.length > 0) {

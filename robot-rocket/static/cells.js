@@ -1,32 +1,52 @@
 // Editing of one value in its cell. It is stored when the user leaves the cell, unless another user has changed it
-// meanwhile, and what was typed stays in the cell until it is stored or given up.
+// meanwhile, and what was typed stays in the cell until it is stored or given up, also if the row is drawn anew.
 
 import { handleError } from "./action.js";
 import { announce, notice } from "./announcements.js";
 import { get, patch } from "./api.js";
+import { keepDraft, keptDraft } from "./drafts.js";
 import { button, buttons, element, hasFocus, isTyping, sentences, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
 import { inWords } from "./kinds.js";
-import { ONE, inLabels, stored } from "./robot.js";
+import { ONE, inLabels, member, stored } from "./robot.js";
 import { cellOf } from "./row.js";
 import { did } from "./undo.js";
 
-export class CellEditing {
-  /** Those that are open. */
-  static #open = new Set();
+/** What was typed, and the value before, by robot and field: after a reload, the cells are open again. */
+const drafts = keptDraft("cells") ?? {};
 
+export class CellEditing {
+  /** Those that are open, by robot and field. */
+  static #open = new Map();
+
+  /** `robotOf` returns the robot of a row as it is known now, `stored` is called with a stored one, and `moved` moves the
+      focus from a cell by some rows and cells. */
+  static listeners;
+
+  /** Whether something was typed and not stored. */
   static get isAnyChanged() {
-    return [...CellEditing.#open].some((editing) => editing.#field.isChanged);
+    return [...CellEditing.#open.values()].some((editing) => editing.#field.isChanged);
   }
 
-  /** Stores what is typed in all cells, because their rows are drawn anew. */
+  /** Stores what is typed in the cells that are shown, because their rows are drawn anew. */
   static leaveAll() {
-    for (const editing of CellEditing.#open) editing.#leave();
+    for (const editing of CellEditing.#open.values()) if (editing.#cell.isConnected) editing.#store();
+  }
+
+  /** Shows what is typed into cells of a robot in its new row. */
+  static resume(row, robot) {
+    for (const place of new Set([...CellEditing.#open.keys(), ...Object.keys(drafts)])) {
+      const [id, key] = place.split(" ");
+      const cell = id === robot.id && row.querySelector(`[data-key="${key}"]`);
+      if (!cell) continue;
+      if (CellEditing.#open.has(place)) CellEditing.#open.get(place).#show(cell);
+      else new CellEditing(cell, robot, drafts[place]);
+    }
   }
 
   #cell;
+  #place;
   #member;
-  #listeners;
   #field;
 
   /** The value when editing began, or that of another user to which the user has agreed. */
@@ -36,35 +56,45 @@ export class CellEditing {
   #robot;
 
   #isStoring = false;
-  #listening = new AbortController();
 
-  /** Of `listeners`, `robot` returns the robot as it is known now, `stored` is called with a stored one, and `moved` moves
-      the focus by some rows and cells. */
-  constructor(cell, member, listeners) {
+  constructor(cell, robot, { base, typed } = { base: robot[cell.dataset.key] }) {
+    this.#place = `${robot.id} ${cell.dataset.key}`;
+    this.#member = member(cell.dataset.key);
+    this.#robot = robot;
+    this.#base = base;
+    this.#field = new Field(this.#member, base, "unseen", typed);
+    const { element } = this.#field;
+    element.addEventListener("keydown", (event) => this.#press(event));
+    element.addEventListener("input", () => this.#keep());
+    element.addEventListener("focusout", ({ relatedTarget }) => {
+      // In another window, the user may look up what to type.
+      const isStaying = element.contains(relatedTarget) || document.activeElement === this.#field.box;
+      if (!isStaying && this.#isOpen) this.#store();
+    });
+    CellEditing.#open.set(this.#place, this);
+    this.#show(cell);
+  }
+
+  #show(cell) {
     this.#cell = cell;
-    this.#member = member;
-    this.#listeners = listeners;
-    this.#base = this.#now()[member.key];
-    this.#field = new Field(member, this.#base, "unseen");
     cell.classList.add("editing");
     cell.replaceChildren(this.#field.element);
-    const { signal } = this.#listening;
-    cell.addEventListener("keydown", (event) => this.#press(event), { signal });
-    cell.addEventListener("focusout", ({ relatedTarget }) => {
-      // In another window, the user may look up what to type.
-      const isStaying = cell.contains(relatedTarget) || document.activeElement === this.#field.box;
-      if (!isStaying) this.#leave();
-    }, { signal });
+  }
+
+  /** Keeps what is typed for a reload, until it is stored or given up. */
+  #keep() {
+    delete drafts[this.#place];
+    if (this.#field.isChanged && this.#isOpen) drafts[this.#place] = { base: this.#base, typed: this.#field.value };
+    keepDraft("cells", drafts);
   }
 
   #now() {
-    this.#robot = this.#listeners.robot() ?? this.#robot;
+    this.#robot = CellEditing.listeners.robotOf(this.#cell.parentElement) ?? this.#robot;
     return this.#robot;
   }
 
   /** Moves the focus into the input. */
   start() {
-    CellEditing.#open.add(this);
     this.#field.box.focus();
     this.#field.box.select?.();
   }
@@ -75,8 +105,7 @@ export class CellEditing {
     if (key === "Escape") {
       event.preventDefault();
       event.stopPropagation();
-      this.#end(this.#now());
-      return this.#listeners.moved([0, 0]);
+      return this.#end(this.#now());
     }
     if (target !== this.#field.box) return undefined;
     // In a long text, Enter with Shift begins a line.
@@ -87,34 +116,33 @@ export class CellEditing {
     return this.#store(isEnter ? [back, 0] : [0, back]);
   }
 
-  /** The user has moved the focus elsewhere. */
-  #leave() {
-    if (!this.#isStoring && CellEditing.#open.has(this)) this.#store();
+  get #isOpen() {
+    return CellEditing.#open.get(this.#place) === this;
   }
 
   /** Stores what was typed, and moves the focus by a step. */
   async #store(step) {
     if (this.#isStoring) return;
     const robot = this.#now();
-    const { value } = this.#field;
+    const { value, element } = this.#field;
+    const move = () => step && CellEditing.listeners.moved(this.#cell, step);
     if (!this.#field.isChanged) {
       this.#end(robot);
-      if (step) this.#listeners.moved(step);
-      return;
+      return move();
     }
     this.#field.setError("");
     this.#isStoring = true;
-    this.#cell.setAttribute("aria-busy", "true");
-    if (step) this.#listeners.moved(step);
+    element.ariaBusy = "true";
+    move();
     try {
       await this.#send(robot, value);
     } catch (error) {
       // The user may have given it up, or typed on, when the service answers again.
-      const again = () => CellEditing.#open.has(this) && this.#field.value === value && this.#store();
+      const again = () => this.#isOpen && this.#field.value === value && this.#store();
       await handleError(error, { again, failed: () => this.#refuse(error), back: again });
     } finally {
       this.#isStoring = false;
-      this.#cell.removeAttribute("aria-busy");
+      element.ariaBusy = null;
     }
   }
 
@@ -127,20 +155,18 @@ export class CellEditing {
     });
     if (!saved) {
       const other = await get(robot.id);
-      this.#listeners.stored(other);
+      CellEditing.listeners.stored(other);
       return this.#send(other, value);
     }
     if (saved.revision !== robot.revision) did(["Changed ", saved], { id: saved.id, to: robot.revision, from: saved.revision });
-    if (this.#field.value === value) this.#end(saved);
-    else this.#renew(saved);
-    this.#listeners.stored(saved);
-    announce(`Saved ${spokenName(saved.name)}.`);
-    return undefined;
+    if (this.#isOpen && this.#field.value !== value) this.#renew(saved);
+    else if (this.#isOpen) this.#end(saved);
+    CellEditing.listeners.stored(saved);
+    return announce(`Saved ${spokenName(saved.name)}.`);
   }
 
-  /** The list has moved on: what was typed is only reported. */
-  #giveUp(robot, why) {
-    CellEditing.#open.delete(this);
+  /** The list has moved on: what was typed is reported, and is in the cell when its row is there again. */
+  #report(robot, why) {
     notice(robot, ` was not changed (${this.#member.title}: ${this.#field.value}). ${why}`);
   }
 
@@ -148,27 +174,24 @@ export class CellEditing {
   #renew(saved) {
     this.#base = saved[this.#member.key];
     this.#field.renew(this.#base);
+    this.#keep();
   }
 
   /** Shows the value of another user. */
   #compare(robot) {
     const { key, input, title } = this.#member;
-    if (!this.#cell.isConnected) return this.#giveUp(robot, "Another user has changed this value.");
     const keep = () => {
       this.#base = robot[key];
       shown.remove();
       this.#field.box.focus();
       this.#store([0, 0]);
     };
-    const take = () => {
-      this.#end(robot);
-      this.#listeners.moved([0, 0]);
-    };
     const words = element("p", {}, "Another user has changed this to ", shownName(inWords(input, robot[key]) || "no value"), ".");
-    const choice = buttons(button("Keep mine", keep, { class: "main" }), button("Take theirs", take));
+    const choice = buttons(button("Keep mine", keep, { class: "main" }), button("Take theirs", () => this.#end(robot)));
     const shown = element("div", { class: "conflict", role: "group", "aria-label": `Conflict of ${title}` }, words, choice);
-    this.#cell.querySelector(".conflict")?.remove();
-    this.#cell.append(shown);
+    this.#field.element.querySelector(".conflict")?.remove();
+    this.#field.element.append(shown);
+    if (!this.#cell.isConnected) return this.#report(robot, "Another user has changed this value.");
     if (hasFocus(this.#cell) || !isTyping()) choice.firstChild.focus();
     return announce(`${title} was changed by another user. Your value is not saved yet.`);
   }
@@ -179,20 +202,21 @@ export class CellEditing {
     const words = messages.map((message, index) => inLabels(message, keys?.[index]));
     if (isUnknown) words.push("Whether the value was saved is unknown.");
     const text = status === 404 ? gone : isUnknown ? sentences(words) : words.join(" ");
-    const robot = this.#now();
     // The list may have moved on.
     if (!this.#cell.isConnected && isTransient) return undefined;
-    if (!this.#cell.isConnected) return this.#giveUp(robot, text);
     this.#field.setError(text);
+    if (!this.#cell.isConnected) return this.#report(this.#now(), text);
     if (!isTyping() || hasFocus(this.#cell)) this.#field.box.focus();
     return announce(`${title}: ${text}`);
   }
 
   /** Shows the value of a robot again. */
   #end(robot) {
-    CellEditing.#open.delete(this);
+    const hadFocus = this.#cell.contains(document.activeElement);
+    CellEditing.#open.delete(this.#place);
+    this.#keep();
     this.#cell.classList.remove("editing");
-    this.#listening.abort();
     this.#cell.replaceChildren(...cellOf(this.#member, robot).childNodes);
+    if (hadFocus) this.#cell.focus();
   }
 }

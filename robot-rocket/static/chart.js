@@ -2,13 +2,13 @@
 
 import { changeView, currentView } from "./address.js";
 import { binsOf, dateBins, total, valueBars } from "./bins.js";
-import { button, byId, drawn, element, show } from "./elements.js";
+import { button, byId, element, show } from "./elements.js";
 import { filterBy } from "./filters.js";
 import { MANY, MEMBERS, ONE, OWN, TYPES, colorOf, member, onDefined } from "./robot.js";
 import { NO_CHART } from "./view.js";
 
-/** The height of the chart, where the bars begin and end, the width of a character, and of the widest bar. */
-const [HEIGHT, BASE, TOP, CHARACTER, WIDEST] = [132, 110, 18, 7, 64];
+/** The number of bars that share the width, even if there are fewer. */
+const MIN_BARS = 8;
 
 /** Numbers above bars, which have little room. The table has the exact ones. */
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
@@ -40,7 +40,6 @@ export function startChart() {
     byId("chart-by").replaceChildren(...options);
     show(byId("chart-open"), options.length > 0);
   });
-  new ResizeObserver(() => byId("figure").firstChild && draw()).observe(byId("picture"));
 }
 
 /** Shows the strip of a view, empty until its numbers arrive, so that the list does not move later. */
@@ -49,10 +48,7 @@ export function reserveChart(view) {
   show(byId("picture"), key !== undefined);
   byId("chart-open").ariaExpanded = String(key !== undefined);
   byId("chart-by").value = key;
-  if (key === drawing?.key) return;
-  drawing = undefined;
-  for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
-  showHint("");
+  if (key !== drawing?.key) emptyChart("");
 }
 
 /** Draws the bars of a field: of the whole catalogue, and of the robots of the filter, which are the same if there is
@@ -63,21 +59,15 @@ export function drawChart(key, whole, filtered) {
   draw();
 }
 
-/** Shows that there are no numbers: outdated ones would be wrong. */
-export function emptyChart() {
+/** Shows a hint instead of numbers: outdated ones would be wrong. */
+export function emptyChart(hint = "The numbers could not be read.") {
   drawing = undefined;
   for (const id of ["figure", "numbers"]) byId(id).replaceChildren();
-  showHint("The numbers could not be read.");
-}
-
-function showHint(text) {
-  byId("no-bars").textContent = text;
-  show(byId("no-bars"), text !== "");
+  byId("no-bars").textContent = hint;
 }
 
 /** The bars of a response of the service about a field. */
-export function barsOf(key, { groups, count, bars }) {
-  if (bars) return bars;
+export function barsOf(key, { groups, count }) {
   if (key === "year") return binsOf(groups);
   return member(key).input === "date" ? dateBins(key, groups) : valueBars(key, groups, count);
 }
@@ -87,82 +77,44 @@ function draw() {
   const { key, whole, filtered } = drawing;
   const isAll = byId("of-all").checked && !byId("scope").hidden;
   const bars = isAll ? whole : filtered;
-  showHint(bars.length === 0 ? `No ${ONE} matches the filter.` : "");
+  byId("no-bars").textContent = bars.length === 0 ? `No ${ONE} matches the filter.` : "";
   show(byId("numbers-open"), bars.length > 0);
-  const choices = key === "year" ? TYPES : member(key).choices;
-  byId("figure").replaceChildren(...(bars.length > 0 ? [picture(bars, key, choices)] : []));
+  byId("figure").replaceChildren(...(bars.length > 0 ? [picture(bars, key)] : []));
   byId("key").replaceChildren(...(key === "year" ? legend() : []));
   byId("numbers").replaceChildren(...(bars.length > 0 ? table(bars, key) : []));
 }
 
-function picture(bars, key, choices) {
-  const width = Math.max(byId("figure").clientWidth, 240);
-  const most = Math.max(...bars.map(({ counts }) => total(counts)));
-  const step = width / Math.max(bars.length, 8);
+/** The bars of a field. The style sheet makes them as wide as there is room. */
+function picture(bars, key) {
   const label = `Bar chart of the number of ${MANY} by ${member(key).title.toLowerCase()}. A table with the numbers follows.`;
-  const svg = drawn("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": label });
-  const totals = bars.map(({ counts }) => COMPACT.format(total(counts)));
-  const hasRoom = totals.every((each) => each.length * CHARACTER <= step);
-  svg.append(patterns());
-  bars.forEach((bar, index) => svg.append(barOf(bar, index * step, { step, most, hasRoom, key, choices })));
-  svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${width}` }), ...labels(bars, step));
-  return svg;
+  const most = Math.max(...bars.map(({ counts }) => total(counts)));
+  const shown = element("div", { class: "bars", role: "img", "aria-label": label }, ...bars.map((bar) => barOf(bar, key, most)));
+  shown.style.setProperty("--bars", Math.max(bars.length, MIN_BARS));
+  return shown;
 }
 
-/** The labels that have room: a number is where its bin starts, a word below its bar, and a gap is marked above the axis. */
-function labels(bars, step) {
-  let end = -Infinity;
-  const most = Math.max(2, Math.floor(step / CHARACTER) - 1);
-  return bars.flatMap((bar, index) => {
-    const isCentred = bar.isWord || !bar.title || bar.label === bar.title;
-    const text = bar.isWord && bar.label.length > most ? `${bar.label.slice(0, most - 1)}…` : bar.label;
-    const half = (text.length * CHARACTER) / 2;
-    const middle = Math.max((index + (isCentred ? 0.5 : 0)) * step, half);
-    if (!bar.title) return drawn("text", { x: middle, y: BASE - 5, class: "decade" }, text);
-    if (middle - half < end) return [];
-    end = middle + half + CHARACTER;
-    return drawn("text", { x: middle, y: BASE + 16, class: "decade" }, text);
-  });
-}
-
-/** Patterns, so that types differ not only by color. */
-function patterns() {
-  const pattern = (id, size, ...shapes) =>
-    drawn("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...shapes);
-  const ground = (color) => drawn("rect", { class: `fill ${color}`, width: 8, height: 8 });
-  const marks = [
-    [],
-    [drawn("path", { class: "stripes", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" })],
-    [drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 })],
-  ];
-  const patterns = TYPES.map((type, index) => {
-    const color = colorOf(TYPES, type);
-    const shapes = marks[index % marks.length].map((shape) => shape.cloneNode());
-    return color ? pattern(`of-${color}`, 6, ground(color), ...shapes) : "";
-  });
-  return drawn("defs", {}, ...patterns);
-}
-
-function barOf({ title, counts, conditions }, x, { step, most, hasRoom, key, choices }) {
+function barOf({ title, label, isWord, counts, conditions }, key, most) {
+  const choices = choicesOf(key);
   const sum = total(counts);
-  if (sum === 0) return "";
-  const bar = drawn("g", { class: conditions ? "bin" : "" }, drawn("title", {}, `${title}: ${sum.toLocaleString("en")}`));
-  if (conditions) bar.addEventListener("click", () => filterBy(key, conditions));
-  bar.append(drawn("rect", { class: "target", x, y: 0, width: step, height: BASE }));
-  const width = Math.min(step * 0.8, WIDEST);
-  let y = BASE;
-  for (const series of seriesOf([{ counts }], choices)) {
-    const height = ((BASE - TOP) * (counts.get(series) ?? 0)) / most;
-    if (height === 0) continue;
-    y -= height;
-    const place = { x: x + (step - width) / 2, y, width, height };
+  const parts = seriesOf([{ counts }], choices).filter((series) => counts.has(series)).map((series) => {
     const color = choices.length > 0 ? colorOf(choices, series) : series === "" && !conditions ? "" : "choice-1";
-    bar.append(drawn("rect", { class: `bar ${color}${key === "year" ? " marked" : ""}`, ...place }));
-  }
-  const place = { x: x + step / 2, y: y - 5, class: "total" };
-  if (hasRoom) bar.append(drawn("text", place, COMPACT.format(sum)));
+    const part = element("div", { class: `part ${color}${key === "year" ? " marked" : ""}` });
+    part.style.setProperty("--share", counts.get(series) / most);
+    return part;
+  });
+  // A number is where its bin starts, and a gap is marked above the axis.
+  const place = !title ? "gap" : isWord || label === title ? "" : "edge";
+  const children = [element("div", { class: `decade ${place}` }, label), ...parts];
+  if (sum === 0) return element("div", {}, ...children);
+  children.push(element("div", { class: "total" }, COMPACT.format(sum)));
+  const attributes = { title: `${title}: ${sum.toLocaleString("en")}`, class: conditions ? "bin" : "" };
+  const bar = element("div", attributes, ...children);
+  if (conditions) bar.addEventListener("click", () => filterBy(key, conditions));
   return bar;
 }
+
+/** The values that divide the bars of a field. */
+const choicesOf = (key) => (key === "year" ? TYPES : member(key).choices);
 
 function seriesOf(bars, choices) {
   return [...new Set([...choices, ...bars.flatMap(({ counts }) => [...counts.keys()])])];
@@ -171,13 +123,8 @@ function seriesOf(bars, choices) {
 /** The types that have a color, and the others. */
 function legend() {
   const colored = TYPES.filter((type) => colorOf(TYPES, type));
-  return [...colored, ...(colored.length < TYPES.length ? ["others"] : [])].map(keyOf);
-}
-
-function keyOf(type) {
-  const square = drawn("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
-  square.append(drawn("rect", { class: `bar marked ${colorOf(TYPES, type)}`, width: 14, height: 14, rx: 3 }));
-  return element("li", {}, square, type);
+  const items = [...colored, ...(colored.length < TYPES.length ? ["others"] : [])];
+  return items.map((type) => element("li", {}, element("span", { class: `part marked ${colorOf(TYPES, type)}` }), type));
 }
 
 function table(bars, key) {

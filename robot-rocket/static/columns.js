@@ -71,7 +71,7 @@ export function noteValues(robots) {
 export function layOut() {
   const table = byId("table");
   const headings = [...byId("headings").querySelectorAll("th[data-key]")];
-  if (headings.length === 0 || headings[0].offsetWidth === 0) return;
+  if (headings.length === 0 || !headings[0].checkVisibility()) return;
   table.querySelector("colgroup")?.remove();
   table.classList.add("measured");
   for (const { dataset, offsetWidth } of headings) {

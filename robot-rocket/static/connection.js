@@ -3,6 +3,7 @@
 import { announce } from "./announcements.js";
 import { probe } from "./api.js";
 import { button, byId, element, show } from "./elements.js";
+import { hide } from "./panels.js";
 
 const SHORTEST_PAUSE = 1000;
 const LONGEST_PAUSE = 15_000;
@@ -27,15 +28,11 @@ export function whenBack(error, action) {
   waiting.add(action);
   if (byId("trouble").hidden) {
     if (performance.now() - ended > QUIET) pause = SHORTEST_PAUSE;
-    showError(error);
+    const words = [...error.messages, "What you typed stays here."].join(" ");
+    byId("trouble").replaceChildren(element("p", {}, words), button("Try again", attempt));
+    show(byId("trouble"));
     retryLater();
   }
-}
-
-function showError(error) {
-  const words = [...error.messages, "What you typed stays here."].join(" ");
-  byId("trouble").replaceChildren(element("p", {}, words), button("Try again", attempt));
-  show(byId("trouble"));
 }
 
 function retryLater() {
@@ -61,9 +58,7 @@ async function attempt() {
 function endOutage() {
   clearTimeout(timer);
   ended = performance.now();
-  const hadFocus = byId("trouble").contains(document.activeElement);
-  show(byId("trouble"), false);
-  if (hadFocus) byId("robots").focus({ preventScroll: true });
+  hide(byId("trouble"));
   announce("The server answers again.");
   const actions = [...waiting];
   waiting.clear();

@@ -4,20 +4,17 @@ import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition, valuesOf } from "./api.js";
 import { keepDraft, keptDraft } from "./drafts.js";
-import { button, buttons, byId, element, formEnd, onEscape, onSubmit } from "./elements.js";
-import { KEYWORDS, formOf, labelled, textBox, valueOf } from "./field.js";
+import { button, byId, element, formEnd, onEscape, onSubmit } from "./elements.js";
+import { KEYWORDS, formOf, valueOf } from "./field.js";
 import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
-import { MANY, MEMBERS, ONE, OWN, definition, inLabels, member, onDefined } from "./robot.js";
-
-/** What the catalogue and its robots are called: names of inputs, and their labels. */
-const TITLES = { title: "Title of the catalogue", one: "One of them is a", many: "Several are" };
+import { MEMBERS, OWN, definition, inLabels, inNumber, member, onDefined } from "./robot.js";
 
 const OVERTAKEN =
   "Another user has changed the fields meanwhile. They are shown now, with what you have typed: look, and do it again.";
 
-/** The key of the field that is being edited, and its form. */
-let edited;
+/** The forms of the fields that are being edited, by their keys, with their elements. */
+const edited = new Map();
 
 /** The form of a new field. */
 let added;
@@ -28,39 +25,46 @@ export function startDefining() {
     refresh("");
     return byId("fields-heading");
   });
-  fillTitle();
   fillAdding(keptDraft("field"));
+  onSubmit(byId("catalogue-title"), saveTitle);
   onSubmit(byId("field"), addField);
   for (const id of ["catalogue-title", "field"]) {
-    byId(id).addEventListener("input", () => keepDraft(id, valuesIn(byId(id))));
+    const typed = () => [...byId(id).elements].map((box) => (box.type === "checkbox" ? box.checked : box.value));
+    byId(id).addEventListener("input", () => keepDraft(id, typed()));
   }
   onDefined(() => {
-    edited?.form.renew();
+    for (const { form } of edited.values()) form.renew();
     fillList();
     showTitle();
   });
   restore(byId("catalogue-title"), keptDraft("catalogue-title"));
 }
 
-/** The titles that were shown last, by the names of their inputs. */
-let titles = {};
-
-/** Shows the titles of the definition. What was typed stays. */
+/** Shows what the catalogue and its robots are called. What was typed stays. */
 function showTitle() {
-  const { title = "", noun: { one = "", many = "" } = {} } = definition.document;
-  const { elements } = byId("catalogue-title");
-  for (const [name, value] of Object.entries({ title, one, many })) {
-    if (elements[name].value === (titles[name] ?? "")) elements[name].value = value;
+  const { title, noun } = definition.document;
+  for (const box of byId("catalogue-title").querySelectorAll("input")) {
+    const value = { title, ...noun }[box.name] ?? "";
+    if (box.value === box.defaultValue) box.value = value;
+    box.defaultValue = value;
   }
-  titles = { title, one, many };
 }
 
-/** What is typed into the inputs of a form, by their places. */
-function valuesIn(form) {
-  return [...form.elements].map((box) => (box.type === "checkbox" ? box.checked : box.value));
+async function saveTitle() {
+  const boxes = [...byId("catalogue-title").querySelectorAll("input")];
+  // Only what was typed.
+  const typed = boxes.filter((box) => box.value !== box.defaultValue).map((box) => [box.name, box.value.trim()]);
+  const isDone = await change("Saved the title.", (document) => {
+    const { title, one, many } = { title: document.title, ...document.noun, ...Object.fromEntries(typed) };
+    if (title) document.title = title;
+    else delete document.title;
+    if (one || many) document.noun = { one, many };
+    else delete document.noun;
+  });
+  if (isDone) keepDraft("catalogue-title");
 }
 
-/** Types again what was kept. */
+/** Types again what was kept: the values of the inputs of a form, in their order. */
 function restore(form, values = []) {
   [...form.elements].forEach((box, index) => {
     if (values[index] === undefined || box.type === "submit") return;
@@ -116,34 +120,21 @@ function offerDrop(error, words, edit) {
   dropping.focus();
 }
 
-function fillTitle() {
-  const boxes = Object.entries(TITLES).map(([name]) => textBox({ id: `${name}-of-catalogue`, name }));
-  const fields = Object.values(TITLES).map((words, index) => labelled(words, boxes[index]));
-  byId("catalogue-title").append(...fields, buttons(button("Save", undefined, { type: "submit" })));
-  onSubmit(byId("catalogue-title"), () => {
-    // Only what was typed.
-    const typed = boxes.filter(({ name, value }) => value !== titles[name]).map(({ name, value }) => [name, value.trim()]);
-    change("Saved the title.", (document) => {
-      const { title, one, many } = { title: document.title, ...document.noun, ...Object.fromEntries(typed) };
-      if (title) document.title = title;
-      else delete document.title;
-      if (one || many) document.noun = { one, many };
-      else delete document.noun;
-    }).then((isDone) => isDone && keepDraft("catalogue-title"));
-  });
-}
-
-/** Fills the list of fields. The form of a field that is being edited stays. */
+/** Fills the list of fields. The forms of fields that are being edited stay. */
 function fillList() {
-  if (edited && !member(edited.key)) {
-    report(`Another user has removed the field ${edited.form.title}.`);
-    edited = undefined;
+  for (const [key, { form }] of edited) {
+    if (member(key)) continue;
+    edited.delete(key);
+    report(`Another user has removed the field ${form.title}.`);
   }
+  const { activeElement } = document;
   byId("fields-list").replaceChildren(...MEMBERS.map(item));
+  activeElement.focus();
 }
 
 function item(field) {
-  if (edited?.key === field.key) return element("li", {}, edited.element);
+  const form = edited.get(field.key);
+  if (form) return element("li", {}, form.element);
   const quiet = (title, onclick) => button(title, onclick, { class: "quiet", "aria-label": `${title} ${field.title}` });
   const flags = KEYWORDS.filter(({ keyword, word }) => word && valueOf(field, keyword)).map(({ word }) => word);
   const words = [KINDS[field.input].title.toLowerCase(), ...flags].join(", ");
@@ -187,7 +178,7 @@ function focusField(key) {
 function edit(field) {
   const form = formOf(field);
   const close = () => {
-    edited = undefined;
+    edited.delete(field.key);
     fillList();
     focusField(field.key);
   };
@@ -201,7 +192,7 @@ function edit(field) {
     else save();
   });
   onEscape(shown, close);
-  edited = { key: field.key, form, element: shown };
+  edited.set(field.key, { form, element: shown });
   fillList();
   shown.querySelector("input").focus();
 }
@@ -212,8 +203,7 @@ const offerConversion = action({
     const count = await valuesOf(key);
     if (count === 0) return save();
     const [from, to] = [input, kind].map((each) => KINDS[each].title.toLowerCase());
-    const number = `${count.toLocaleString("en")} ${count === 1 ? ONE : MANY}`;
-    const words = `${title}: ${from} becomes ${to}. The values of ${number} are converted. If some cannot be, you are asked first. `;
+    const words = `${title}: ${from} becomes ${to}. The values of ${inNumber(count)} are converted. If some cannot be, you are asked first. `;
     const converting = button("Convert", save, { class: "main" });
     report(words, converting);
     converting.focus();

@@ -1,141 +1,133 @@
-// The pages about the API, made of the OpenAPI document of this server.
+// The page about the API, made of the OpenAPI document of this server.
 
 import { byId, element, show } from "./elements.js";
-import { phrase, schemaCard, shown } from "./schema.js";
 
-/** The methods that are shown, in this order. `HEAD` and `OPTIONS` are described in one sentence. */
+/** The methods that are shown, in this order. */
 const METHODS = ["get", "post", "put", "patch", "delete"];
+
+/** Headers that all replies may have. */
+const COMMON = ["Preference-Applied", "X-Request-Id"];
 
 let api;
 
 /** What a reference refers to, or the value itself. */
 function resolved(value) {
-  const path = value?.$ref?.slice(2).split("/");
+  const path = value.$ref?.slice(2).split("/");
   return path ? path.reduce((part, name) => part[name], api) : value;
 }
 
-/** The operations of a path that are shown, with their methods. */
-const listed = (item) => METHODS.filter((method) => item[method]).map((method) => [method, item[method]]);
-
-const table = (caption, headings, rows) =>
-  element(
-    "div",
-    { class: "scrolled", tabindex: "0", role: "group", "aria-label": caption },
-    element(
-      "table",
-      {},
-      element("thead", {}, element("tr", {}, ...headings.map((text) => element("th", { scope: "col" }, text)))),
-      element("tbody", {}, ...rows.map((cells) => element("tr", {}, ...cells.map((cell) => element("td", {}, ...[cell].flat()))))),
-    ),
-  );
-
 const code = (text) => element("code", {}, text);
 
-/** All paths, those of `/v1` first. */
-const paths = () => Object.entries(api.paths).sort(([one], [other]) => other.startsWith("/v1") - one.startsWith("/v1"));
+/** Text in which `code` is marked by backticks, as parts of an element. */
+const phrase = (text = "") => text.split("`").map((part, index) => (index % 2 === 1 ? code(part) : part));
 
-function about() {
-  const { title, version, description } = api.info;
-  const paragraphs = description.split("\n\n").map((text) => element("p", {}, ...phrase(text)));
-  const links = paths().flatMap(([path, item]) =>
-    listed(item).map(([method, { operationId, summary }]) =>
-      element("li", {}, element("a", { href: `#${operationId}` }, summary), " ", code(`${method.toUpperCase()} ${path}`)),
+const paragraph = (text) => element("p", {}, ...phrase(text));
+
+/** Parts with a text between them. */
+const joined = (parts, between) => parts.flatMap((part, index) => (index > 0 ? [between, part] : part));
+
+/** What values match a schema, as an element. */
+function shown({ $ref, anyOf, oneOf = anyOf, enum: choices, type = "any value", items, properties, ...limits }) {
+  const name = $ref?.split("/").at(-1);
+  if (name) return element("a", { href: `#schema-${name}` }, name);
+  if (oneOf) return element("span", {}, ...joined(oneOf.map(shown), " or "));
+  if (choices) return element("span", {}, ...joined(choices.map(code), ", "));
+  if (type === "array") return element("span", {}, "list of ", shown(items));
+  if (properties) return `object: ${Object.keys(properties).join(", ")}`;
+  const least = limits.minimum ?? limits.minLength;
+  const most = limits.maximum ?? limits.maxLength;
+  const words = [[type].flat().join(" or ")];
+  if (least !== undefined) words.push(`from ${least}`);
+  if (most !== undefined) words.push(`to ${most}`);
+  if (limits.maxLength !== undefined) words.push("characters");
+  return words.join(" ");
+}
+
+/** A table with a heading; nothing without rows. Each cell is a list of parts. */
+function table(title, headings, rows) {
+  if (rows.length === 0) return [];
+  const head = headings.map((text) => element("th", { scope: "col" }, text));
+  const body = rows.map((cells) => element("tr", {}, ...cells.map((parts) => element("td", {}, ...parts))));
+  const parts = [element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body)];
+  const scrolled = { class: "scrolled", tabindex: "0", role: "group", "aria-label": title };
+  return [element("h4", {}, title), element("div", scrolled, element("table", {}, ...parts))];
+}
+
+/** The row of a parameter, or of a member of a schema. */
+function rowOf(name, isRequired, schema, description, ...others) {
+  return [[code(name), isRequired ? " (required)" : ""], ...others, [shown(schema)], phrase(description)];
+}
+
+/** The types of a body, each with its values. */
+const contents = (content = {}) =>
+  Object.entries(content).map(([type, { schema }]) => element("div", {}, code(type), " ", shown(schema)));
+
+/** A request from a shell. Parameters in the path and the body have the values of the examples. */
+function curl(method, path, parameters, body) {
+  const exampleOf = (name) => parameters.find((each) => each.name === name).example ?? name;
+  const target = path.replace(/\{(.*?)\}/g, (_, name) => encodeURIComponent(exampleOf(name)));
+  const words = ["curl"];
+  if (method !== "get") words.push("-X", method.toUpperCase());
+  if (body) {
+    const [[type, { example }]] = Object.entries(body.content);
+    const text = typeof example === "string" ? example : JSON.stringify(example);
+    words.push("-H", `'Content-Type: ${type}'`, "--data-binary", `'${text}'`);
+  }
+  return [...words, `'${new URL(`.${target}`, location.href)}'`].join(" ");
+}
+
+function showOperation(path, item, method) {
+  const { operationId: id, summary, description, requestBody, responses, parameters: own = [] } = item[method];
+  const parameters = [...item.parameters, ...own].map(resolved);
+  const replies = Object.entries(responses).map(([status, reference]) => {
+    const reply = resolved(reference);
+    const headers = Object.keys(reply.headers).filter((name) => !COMMON.includes(name));
+    return [[status], phrase(reply.description), contents(reply.content), joined(headers.map(code), ", ")];
+  });
+  const rows = parameters.map((each) => rowOf(each.name, each.required, each.schema, each.description, [each.in]));
+  const call = { tabindex: "0", role: "group", "aria-label": "From a shell" };
+  const word = element("span", { class: `method ${method}` }, method.toUpperCase());
+  byId("index").append(element("li", {}, element("a", { href: `#${id}` }, summary), " ", code(`${method.toUpperCase()} ${path}`)));
+  byId("operations").append(
+    element(
+      "article",
+      { class: "card operation", id, "aria-label": summary },
+      element("h3", {}, summary),
+      element("p", { class: "route" }, word, " ", code(path)),
+      paragraph(description),
+      element("pre", call, code(curl(method, path, parameters, requestBody))),
+      ...table("Parameters", ["Name", "In", "Value", "Meaning"], rows),
+      ...(requestBody ? [element("h4", {}, "Body"), ...contents(requestBody.content)] : []),
+      ...table("Replies", ["Status", "Meaning", "Body", "Headers"], replies),
     ),
   );
-  byId("about").append(
-    element("h2", { id: "about-heading" }, `${title} ${version}`),
-    ...paragraphs,
-    element("nav", { "aria-label": "Operations" }, element("ul", {}, ...links)),
+}
+
+function showSchema([name, schema]) {
+  const { description, properties, required = [] } = schema;
+  const rows = Object.entries(properties ?? {}).map(([key, value]) => rowOf(key, required.includes(key), value, value.description));
+  byId("schemas").append(
+    element(
+      "article",
+      { class: "card schema", id: `schema-${name}` },
+      element("h3", {}, name),
+      paragraph(description),
+      ...(properties ? table("Members", ["Name", "Value", "Meaning"], rows) : [element("p", {}, shown(schema))]),
+    ),
   );
-}
-
-/** A request from a shell. Required parameters and the body have the values of the examples. */
-function curl(path, method, parameters, body) {
-  let target = path;
-  for (const { name, in: place, example } of parameters) {
-    if (place === "path") target = target.replace(`{${name}}`, encodeURIComponent(example ?? name));
-  }
-  const address = new URL(`.${target}`, location.href);
-  const words = ["curl"];
-  const [type, content] = Object.entries(body?.content ?? {})[0] ?? [];
-  if (!(method === "get" || (method === "post" && content))) words.push("-X", method.toUpperCase());
-  if (content) {
-    words.push("-H", `'Content-Type: ${type}'`, "--data-binary", `'${exampleOf(content)}'`);
-  }
-  return [...words, `'${address}'`].join(" ");
-}
-
-const exampleOf = ({ example }) => (typeof example === "string" ? example : JSON.stringify(example));
-
-function parametersOf(parameters) {
-  if (parameters.length === 0) return [];
-  const rows = parameters.map((parameter) => [
-    [code(parameter.name), parameter.required ? " (required)" : ""],
-    parameter.in,
-    shown(parameter.schema),
-    phrase(parameter.description),
-  ]);
-  return [element("h4", {}, "Parameters"), table("Parameters", ["Name", "In", "Value", "Meaning"], rows)];
-}
-
-function bodyOf(body) {
-  if (!body) return [];
-  const rows = Object.entries(body.content).map(([type, { schema }]) => [code(type), shown(schema)]);
-  return [element("h4", {}, "Body"), table("Body", ["Content-Type", "Value"], rows)];
-}
-
-function repliesOf(responses) {
-  const rows = Object.entries(responses).map(([status, reference]) => {
-    const { description, headers, content = {} } = resolved(reference);
-    const common = new Set(Object.keys(resolved(api.paths["/openapi.json"].options.responses["421"]).headers));
-    const own = Object.keys(headers).filter((name) => !common.has(name));
-    const schemas = Object.entries(content).map(([type, { schema }]) => [type, shown(schema)]);
-    const isOne = new Set(schemas.map(([, parts]) => parts.map((part) => part.textContent ?? part).join(""))).size === 1;
-    const bodies = isOne ? schemas.slice(0, 1).map(([, parts]) => parts) : schemas.map(([type, parts]) => [code(type), " ", ...parts, " "]);
-    return [status, phrase(description), bodies.flat(), own.flatMap((name, index) => [index > 0 ? ", " : "", code(name)])];
-  });
-  return [element("h4", {}, "Replies"), table("Replies", ["Status", "Meaning", "Body", "Headers"], rows)];
-}
-
-function operationOf(path, item, method, operation) {
-  const parameters = [...item.parameters, ...(operation.parameters ?? [])].map(resolved);
-  const heading = `${operation.operationId}-heading`;
-  const call = { tabindex: "0", role: "group", "aria-label": "From a shell" };
-  return element(
-    "article",
-    { class: "card operation", id: operation.operationId, "aria-labelledby": heading },
-    element("h3", { id: heading }, operation.summary),
-    element("p", { class: "route" }, element("span", { class: `method ${method}` }, method.toUpperCase()), " ", code(path)),
-    element("p", {}, ...phrase(operation.description)),
-    element("pre", call, element("code", {}, curl(path, method, parameters, operation.requestBody))),
-    ...parametersOf(parameters),
-    ...bodyOf(operation.requestBody),
-    ...repliesOf(operation.responses),
-  );
-}
-
-function operations() {
-  const derived =
-    "HEAD works wherever GET does, with the same headers and no body. OPTIONS returns 204 with the methods " +
-    "of the path in Allow.";
-  const articles = paths().flatMap(([path, item]) =>
-    listed(item).map(([method, operation]) => operationOf(path, item, method, operation)),
-  );
-  byId("operations").append(element("h2", {}, "Operations"), element("p", {}, derived), ...articles);
-}
-
-function schemas() {
-  const cards = Object.entries(api.components.schemas).map(([name, schema]) => schemaCard(name, schema));
-  byId("schemas").append(element("h2", {}, "Schemas"), ...cards);
 }
 
 try {
   const response = await fetch("openapi.json", { headers: { Accept: "application/json" } });
   if (!response.ok) throw new Error(`The server answered ${response.status}.`);
   api = await response.json();
-  about();
-  operations();
-  schemas();
+  byId("about-heading").textContent = `${api.info.title} ${api.info.version}`;
+  byId("about-heading").after(...api.info.description.split("\n\n").map(paragraph));
+  const paths = Object.entries(api.paths).sort(([one], [other]) => other.startsWith("/v1") - one.startsWith("/v1"));
+  for (const [path, item] of paths) {
+    for (const method of METHODS) if (item[method]) showOperation(path, item, method);
+  }
+  Object.entries(api.components.schemas).forEach(showSchema);
   // The target of the address did not exist when the page was loaded.
   byId(location.hash.slice(1))?.scrollIntoView();
 } catch (error) {

@@ -4,7 +4,14 @@ export const byId = (id) => document.getElementById(id);
 
 /** Creates an element with attributes; those such as `onclick` are listeners. */
 export function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
 }
 
 /** Creates a button that does something when it is pressed. */
@@ -37,21 +44,6 @@ export function onEscape(shown, listener) {
     event.preventDefault();
     listener();
   });
-}
-
-/** The same for SVG. */
-export function drawn(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
-}
-
-function filled(made, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value !== undefined) made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
 }
 
 /** A text for screen readers. */

@@ -133,16 +133,14 @@ function inputOf({ keyword, label, fits, word }, field) {
   const box = isLines ? element("textarea", { rows: 4, spellcheck: "false" }) : textBox({ spellcheck: "false" });
   if (isCheck) box.type = "checkbox";
   const shown = isCheck ? element("label", { class: "choice" }, box, label) : labelled(label, box);
-  const typed = () => (isCheck ? box.checked : box.value);
-  const type = (value) => (isCheck ? (box.checked = value) : (box.value = value));
-  const stored = (now, keywords = definition.document.properties[now?.key]) => {
+  /** The property of the box that has what is typed. */
+  const typed = isCheck ? "checked" : "value";
+  const stored = (now) => {
     if (isCheck) return valueOf(now, keyword) === true;
-    return isLines ? (now?.choices.join("\n") ?? "") : (keywords?.[keyword] ?? "");
+    return isLines ? (now?.choices.join("\n") ?? "") : (valueOf(now, keyword) ?? "");
   };
   let before = stored(field);
-  type(before);
-  /** What is typed, in place of other values of the keyword. */
-  const merged = (next) => (isLines ? mergedLines(lines(before), lines(typed()), next) : typed());
+  box[typed] = before;
   return {
     keyword,
     isCheck,
@@ -150,24 +148,24 @@ function inputOf({ keyword, label, fits, word }, field) {
     /** Shows the input if it fits a kind of field, with the limit that it has. */
     fit(kind, keywords) {
       show(shown, fits(kind));
-      if (isCheck || isLines || typed() !== before) return;
+      if (isCheck || isLines || box[typed] !== before) return;
       before = keywords?.[keyword] ?? "";
-      type(before);
+      box[typed] = before;
     },
     /** Shows the keyword of another definition. What was typed stays. */
     renew(now) {
       const next = stored(now);
-      if (typed() === before) type(next);
-      else if (isLines) type(merged(lines(next)).join("\n"));
+      if (box[typed] === before) box[typed] = next;
+      else if (isLines) box.value = mergedLines(lines(before), lines(box.value), lines(next)).join("\n");
       before = next;
     },
     get isChanged() {
-      return typed() !== before;
+      return box[typed] !== before;
     },
     /** What is typed now, as a function from the present value of the keyword to the new one; undefined if there is none. */
     edit() {
       if (shown.hidden) return () => undefined;
-      const [from, mine] = [before, typed()];
+      const [from, mine] = [before, box[typed]];
       if (isLines) return (now = []) => mergedLines(lines(from), lines(mine), now);
       return () => (isCheck ? mine : mine.trim()) || undefined;
     },
@@ -193,11 +191,11 @@ export function keyOf(title) {
   return name.slice(0, MAX_NAME_LENGTH).replace(/_+$/, "");
 }
 
-export function textBox(attributes) {
+function textBox(attributes) {
   return element("input", { type: "text", autocomplete: "off", ...attributes });
 }
 
-export function labelled(text, box) {
+function labelled(text, box) {
   box.id ||= `field-input-${++count}`;
   return element("div", { class: "field" }, element("label", { for: box.id, class: "shown" }, text), box);
 }

@@ -1,6 +1,6 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
-import { element, hasFocus, show } from "./elements.js";
+import { element, hasFocus } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { MEMBERS, draftOf, inLabels } from "./robot.js";
 
@@ -14,7 +14,7 @@ let count = 0;
 
 export class Fields {
   /** The element of errors that concern no field. */
-  general = element("p", { class: "error", role: "alert", hidden: true });
+  general = element("p", { class: "error", role: "alert" });
   /** A field per member. */
   all;
 
@@ -60,7 +60,7 @@ export class Fields {
     others.#of(focused?.key)?.box.focus();
     const lost = this.all.filter((field) => field.isChanged && !others.#of(field.key));
     const words = lost.map(({ label, value }) => `${label} is no field any more; you have typed: ${value}`);
-    others.#showGeneral(words);
+    others.general.textContent = words.join(" ");
     return others;
   }
 
@@ -98,14 +98,10 @@ export class Fields {
       if (field) field.setError(inLabels(message, field.key));
       else left.push(message);
     });
-    this.#showGeneral(left);
-    for (const { isWrong, element } of this.all) if (isWrong) unfold(element);
-    this.focus(this.all.find((field) => field.isWrong) ?? this.first);
-  }
-
-  #showGeneral(words) {
-    this.general.textContent = words.join(" ");
-    show(this.general, words.length > 0);
+    this.general.textContent = left.join(" ");
+    const wrong = this.all.filter((field) => field.isWrong);
+    for (const { element } of wrong) element.closest("details")?.setAttribute("open", "");
+    this.focus(wrong[0] ?? this.first);
   }
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
@@ -114,27 +110,16 @@ export class Fields {
   }
 
   clear() {
-    show(this.general, false);
+    this.general.textContent = "";
     for (const field of this.all) field.setError("");
   }
 }
 
-function unfold(shown) {
-  const folding = shown.closest("details.more-fields");
-  if (folding) folding.open = true;
-}
-
+/** The input of a member: `element` with its label, `box`, and its messages. */
 export class Field {
-  key;
-  label;
-  element;
-  box;
-  isOptional;
-  isLong;
   #isKept;
   #initial;
   #error;
-  #descriptions = [];
 
   /** `typed` is what was typed instead of the value, if anything was. */
   constructor(member, value, labels, typed) {
@@ -150,15 +135,12 @@ export class Field {
     this.#initial = typed === undefined ? this.value : value;
     this.#error = element("p", { class: "error", id: `${id}-error` });
     box.id = id;
+    const texts = [this.#error, ...(isOwn && hint ? [element("p", { class: "hint", id: `${id}-hint` }, hint)] : [])];
+    box.setAttribute("aria-describedby", texts.map((text) => text.id).join(" "));
     const label = element("label", { for: id, class: labels }, title);
     if (isRequired) label.append(element("span", { class: "required" }, " (required)"));
     const kind = `field of-${isOwn ? "own" : key}${input === "long" ? " long" : ""}`;
-    this.element = element("div", { class: kind, "data-member": key }, label, box, this.#error);
-    if (isOwn && hint) {
-      this.#descriptions = [`${id}-hint`];
-      this.element.append(element("p", { class: "hint", id: `${id}-hint` }, hint));
-    }
-    this.setError("");
+    this.element = element("div", { class: kind, "data-member": key }, label, box, ...texts);
   }
 
   get value() {
@@ -190,11 +172,7 @@ export class Field {
   setError(message) {
     const both = this.isWrong && message;
     this.#error.textContent = both ? `${this.#error.textContent} ${message}` : message;
-    const described = [...(message ? [this.#error.id] : []), ...this.#descriptions];
-    if (message) this.box.setAttribute("aria-invalid", "true");
-    else this.box.removeAttribute("aria-invalid");
-    if (described.length > 0) this.box.setAttribute("aria-describedby", described.join(" "));
-    else this.box.removeAttribute("aria-describedby");
+    this.box.ariaInvalid = message ? "true" : null;
   }
 }
 

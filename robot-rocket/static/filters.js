@@ -38,7 +38,7 @@ export function startFilters() {
     const fields = MEMBERS.filter(({ key }) => kindOf(key));
     const items = fields.map(({ key, title }) => element("li", {}, button(title, () => add(key), { "data-key": key })));
     byId("filter-fields").replaceChildren(...items);
-    removeAll();
+    for (const chip of chips.values()) chip.remove();
   });
 }
 
@@ -77,10 +77,6 @@ export function filterBy(key, conditions) {
   const none = Object.fromEntries(kindOf(key).names.map((name) => [name, EVERYTHING[name]]));
   changeView({ ...none, ...conditions });
   byId("robots").focus();
-}
-
-function removeAll() {
-  for (const chip of chips.values()) chip.remove();
 }
 
 /** Adds the filter of a field, or opens it. */

@@ -22,6 +22,7 @@ let anchor;
 /** Starts listening. Of `notified`, `robotOf` returns the robot of a row, and `stored` is called with each stored one. */
 export function startGrid(notified) {
   listeners = notified;
+  CellEditing.listeners = { ...notified, moved: (cell, step) => cell.isConnected && focusCell(cellFrom(cell, step) ?? cell) };
   const table = byId("table");
   table.addEventListener("keydown", press);
   table.addEventListener("dblclick", ({ target }) => edit(target.closest("td")));
@@ -159,29 +160,9 @@ function pasteAt(cell, text) {
   paste(text, robots, keys.slice(keys.indexOf(start.dataset.key)), () => focusCell(start));
 }
 
-/** Whether a cell of a row is being edited. */
-export const isEdited = (row) => row.querySelector(".editing") !== null;
-
-/** Whether something was typed into a cell and not stored. */
-export const hasEdits = () => CellEditing.isAnyChanged;
-
-/** Stores what is typed in cells, because their rows are drawn anew. */
-export const leaveCells = () => CellEditing.leaveAll();
-
 /** Opens the input of a cell. */
 function edit(cell) {
-  const field = member(cell?.dataset.key);
-  if (!field || !may("write") || cell.classList.contains("editing")) return;
+  if (!member(cell?.dataset.key) || !may("write") || cell.classList.contains("editing")) return;
   choose();
-  const { robotOf } = listeners;
-  const editing = new CellEditing(cell, field, {
-    robot: () => robotOf(cell.parentElement),
-    stored: listeners.stored,
-    // A cell may have been drawn anew.
-    moved(step) {
-      const row = cell.isConnected ? cell.parentElement : undefined;
-      focusCell(row && (cellFrom(cell, step) ?? cell));
-    },
-  });
-  editing.start();
+  new CellEditing(cell, listeners.robotOf(cell.parentElement)).start();
 }

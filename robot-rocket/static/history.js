@@ -1,6 +1,6 @@
 // The history of a robot: who has changed what and when, with a button that restores each version.
 
-import { action } from "./action.js";
+import { action, handleError } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { historyOf, revertTo } from "./api.js";
 import { reportChanges } from "./changes.js";
@@ -27,7 +27,7 @@ export class History {
   /** The first page, while it is read. */
   #first;
 
-  #more = action({ perform: () => this.#read(this.#next), failed: (error) => this.#fail(error) });
+  #more = action({ perform: () => this.#read(this.#next), failed: (error) => this.#fail(error), back: () => this.#more() });
 
   #restore = action({
     perform: (change) => this.#bringBack(change),
@@ -44,7 +44,9 @@ export class History {
 
   /** Reads the latest changes. */
   load() {
-    this.#first = this.#read().catch((error) => this.#fail(error));
+    const again = () => this.load();
+    const failed = (error) => handleError(error, { again, failed: () => this.#fail(error), back: again });
+    this.#first = this.#read().catch(failed);
     return this.#first;
   }
 
@@ -68,6 +70,7 @@ export class History {
 
   /** Without a history, the record is shown alone. */
   #fail({ status, messages }) {
+    if (status === 404) this.#changes = [];
     const words = [404, 501].includes(status) ? [] : [element("p", { class: "error" }, messages.join(" "))];
     this.element.replaceChildren(...words);
   }

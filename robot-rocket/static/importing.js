@@ -34,20 +34,14 @@ const WORDS = [
 /** What to do if an import ends early. */
 const REST = "A part may be stored. Plan the import again to see what is missing.";
 
-/** The choices that are boxes of the page. */
-const BOXES = ["import-match", "on-conflict", "import-nulls", "import-dates"];
-
 /** The last response about the chosen file, with the numbers of its records. */
 let plan;
 
 /** What the user has chosen for headings: fields, or null to leave them out, and kinds of new fields. */
 let columns, kinds;
 
-/** The request that runs; undefined if none does. */
-let calls;
-
-/** Whether it stores robots. */
-let isStoring = false;
+/** The request that runs: `calls` aborts it, and `isStoring` if it is no plan; undefined if none runs. */
+let running;
 
 /** Starts listening. */
 export function startImporting() {
@@ -56,13 +50,13 @@ export function startImporting() {
   byId("file").addEventListener("change", chosen);
   // The same file may have been corrected.
   byId("file").addEventListener("cancel", () => byId("file").files.length > 0 && ask());
-  byId("import-stop").addEventListener("click", () => calls?.abort());
+  byId("import-stop").addEventListener("click", () => running?.calls.abort());
+  byId("plan").addEventListener("change", ({ target }) => target.id !== "keep-going" && changed());
   startDropping();
-  for (const id of BOXES) byId(id).addEventListener("change", changed);
   forget();
 }
 
-export const isImporting = () => isStoring;
+export const isImporting = () => running?.isStoring === true;
 
 /** A file can be dropped anywhere, since the browser would leave the page to show it. */
 function startDropping() {
@@ -73,7 +67,7 @@ function startDropping() {
   });
   listen("dragover", () => may("write") && showPanel("importing", true));
   listen("drop", ({ dataTransfer }) => {
-    if (isStoring || !may("write")) return;
+    if (isImporting() || !may("write")) return;
     byId("file").files = dataTransfer.files;
     byId("import-submit").focus();
     chosen();
@@ -98,9 +92,7 @@ function chosenFile() {
 }
 
 function chosen() {
-  calls?.abort();
-  calls = undefined;
-  showRunning(false);
+  run(undefined);
   forget();
   ask();
 }
@@ -118,7 +110,7 @@ async function ask() {
 
 /** Executes the plan. */
 async function start() {
-  if (isStoring) return;
+  if (isImporting()) return;
   if (!chosenFile()[0]) return byId("file").focus();
   if (!plan.records) return ask();
   const confirmed = plan;
@@ -131,12 +123,11 @@ async function start() {
 /** Sends the file, and returns the response; undefined if there is none, or another request was sent. */
 async function send(isPlan, again, failed) {
   const [file, format] = chosenFile();
-  const parameters = [["format", format], ...importParameters()];
+  const parameters = importParameters(format);
   // A file that was changed after it was chosen cannot be read.
   if (!(await file?.slice(0, 1).arrayBuffer().catch(() => showError("The file was changed; choose it again.")))) return;
-  calls?.abort();
-  const own = new AbortController();
-  [calls, isStoring] = [own, !isPlan];
+  const own = { calls: new AbortController(), isStoring: !isPlan };
+  run(own);
   let part = 0;
   const progress = (sent) => {
     part = byId("import-progress").value = sent;
@@ -145,24 +136,23 @@ async function send(isPlan, again, failed) {
     byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
   };
   progress(0);
-  showRunning(true);
   try {
-    return await upload(file, parameters, { signal: own.signal, progress, isPlan });
+    return await upload(file, parameters, { signal: own.calls.signal, progress, isPlan });
   } catch (error) {
     error.messages ??= ["You have stopped it."];
-    if (calls === own) handleError(error, { again, failed: () => failed(error, part === 1) });
+    if (running === own) handleError(error, { again, failed: () => failed(error, part === 1) });
   } finally {
-    if (calls === own) {
-      [calls, isStoring] = [undefined, false];
-      showRunning(false);
-    }
+    if (running === own) run(undefined);
   }
 }
 
-function showRunning(isRunning) {
-  show(byId("import-running"), isRunning);
-  byId("plan").inert = byId("file").disabled = isStoring;
-  if (isRunning) show(byId("import-result"), false);
+/** Replaces the request that runs, which is aborted, and shows whether one runs now. */
+function run(request) {
+  running?.calls.abort();
+  running = request;
+  show(byId("import-running"), running !== undefined);
+  byId("plan").inert = byId("file").disabled = isImporting();
+  if (running) show(byId("import-result"), false);
 }
 
 /** Shows what was done. If that is unknown, a part may be stored, unless not all of the file was sent. */
@@ -189,24 +179,23 @@ async function showOutcome({ data, messages = [], isUnknown = true, isDone }, is
 function forget() {
   [columns, kinds] = [{}, {}];
   byId("import-match").replaceChildren();
-  for (const id of BOXES) byId(id).value = "";
+  for (const box of byId("plan").querySelectorAll("[name]")) box.value = "";
   show(byId("plan"), false);
   showPlan({});
 }
 
 /** The choices, as parameters of the service. */
-function importParameters() {
-  const [match, conflict, nulls, dates] = BOXES.map((id) => byId(id).value);
+function importParameters(format) {
+  const { nulls, ...chosen } = Object.fromEntries(new FormData(byId("import")));
   const parameters = {
+    format,
     define: true,
     keep_going: byId("keep-going").checked,
     columns: JSON.stringify(columns),
     kinds: JSON.stringify(kinds),
     nulls: JSON.stringify(nulls.split(",").map((text) => text.trim()).filter(Boolean)),
-    match,
-    on_conflict: conflict === "skip" && "skip",
-    add_equal: conflict === "add",
-    dates,
+    ...chosen,
+    ...(chosen.on_conflict === "add" && { on_conflict: "", add_equal: true }),
   };
   return Object.entries(parameters).filter(([, value]) => value);
 }
@@ -279,10 +268,7 @@ const titleOf = (key) => member(key)?.title ?? (isNew(key) ? `new: ${key}` : key
 const option = (value, words = titleOf(value)) => element("option", { value }, words);
 
 function choice(label, options, value, choose) {
-  const onchange = ({ target }) => {
-    choose(target.value);
-    changed();
-  };
+  const onchange = ({ target }) => choose(target.value);
   return Object.assign(element("select", { "aria-label": label, onchange }, ...options), { value });
 }
 

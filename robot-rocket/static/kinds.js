@@ -85,8 +85,7 @@ export function compareIntegers(one, other) {
 
 /** Compares texts by code points, as the service orders names. */
 function compareTexts(one, other) {
-  const [ones, others] = [[...one], [...other]];
-  const at = ones.findIndex((character, index) => character !== others[index]);
-  if (at === -1) return ones.length - others.length;
-  return at < others.length ? ones[at].codePointAt(0) - others[at].codePointAt(0) : 1;
+  const [ones, others] = [one, other].map((text) => Array.from(text, (character) => character.codePointAt(0)));
+  const at = ones.findIndex((point, index) => point !== others[index]);
+  return at === -1 ? ones.length - others.length : ones[at] - (others[at] ?? -1);
 }

@@ -3,21 +3,23 @@
 import { action, handleError } from "./action.js";
 import { announce, notice } from "./announcements.js";
 import { current, remove } from "./api.js";
+import { CellEditing } from "./cells.js";
 import { onChanges, reportChanges } from "./changes.js";
 import { layOut, noteValues, startColumns } from "./columns.js";
 import { button, byId, element, hasFocus, sentences, show, spokenName } from "./elements.js";
-import { isEdited, leaveCells, startGrid } from "./grid.js";
-import { expectRobot, expectedRobots, forgetExpected, startNews } from "./news.js";
+import { startGrid } from "./grid.js";
 import { nothingFound } from "./nothing.js";
 import { Pages } from "./pages.js";
-import { buttonOf, shownRow } from "./row.js";
+import { hide } from "./panels.js";
+import { shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
 import { inNumber, onDefined } from "./robot.js";
 import { clearSelection, deselect, showSelection, startSelection } from "./selection.js";
 import { did } from "./undo.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
-const erase = action({
+/** Deletes a robot unless it was changed meanwhile. */
+export const eraseRobot = action({
   async perform(robot) {
     await remove(robot);
     did(["Deleted ", robot], { id: robot.id, to: robot.revision });
@@ -30,7 +32,10 @@ const erase = action({
 });
 
 /** The buttons of each robot: their titles, and what they do with the robot and its row. */
-const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", erase] };
+const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", eraseRobot] };
+
+/** The maximum number of robots of others that are shown above the list. More, and the list is read again. */
+const MOST_ABOVE = 100;
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;
@@ -41,11 +46,18 @@ let counted = EVERYTHING;
 /** The view whose number of robots was announced to screen readers. */
 let announced;
 
+/** The ids of the robots that others have added, which wait until the user wants to see them, and the button for that. */
+const expected = new Set();
+const showing = button("", showNews, { hidden: true });
+
+/** Changes of others since the request that is under way: its response may be older. */
+const missed = [];
+
 let pages;
 let notify;
 
-/** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
-    whether there are robots; `edit` with a robot to edit. */
+/** Starts the list. Of `listeners`, `changed` is called with "opened", "changed", "followed" (the changes of others) or
+    "grown", and with whether there are robots; `edit` with a robot to edit. */
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
@@ -53,7 +65,7 @@ export function startList(listeners) {
   startColumns(redraw);
   startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
   startSelection({ reload: reopen, focus: emptyFocus });
-  startNews(showNews);
+  byId("news").append(showing);
   onChanges(follow);
   // Other widths, or a card for each robot.
   matchMedia("(max-width: 40rem)").addEventListener("change", layOut);
@@ -65,7 +77,7 @@ function showHeadings() {
 }
 
 function redraw() {
-  leaveCells();
+  CellEditing.leaveAll();
   keepFocus(() => {
     showHeadings();
     pages.redraw();
@@ -86,7 +98,8 @@ function keepFocus(change) {
   const key = focused.closest("[data-key]")?.dataset.key;
   const { action } = focused.dataset;
   change();
-  if (!row || focused.isConnected) return;
+  if (!row) return;
+  if (focused.isConnected) return focused.focus({ preventScroll: true });
   const parent = row.dataset.id ? pages.row(row.dataset.id) : byId("headings");
   const place = parent?.querySelector(action ? `[data-action="${action}"]` : `[data-key="${key}"]`);
   const target = focused.matches("td, [data-action]") ? place : place?.querySelector("a, button");
@@ -133,23 +146,27 @@ export function neighbour(id, step) {
 }
 
 function rowOf(robot) {
-  forgetExpected(robot.id);
-  return shownRow(robot, actions);
+  expected.delete(robot.id);
+  const row = shownRow(robot, actions);
+  CellEditing.resume(row, robot);
+  return row;
 }
 
 function update(what) {
-  if (what !== "changed") show(byId("refused"), false);
+  const isRead = !["changed", "followed"].includes(what);
+  if (isRead) show(byId("refused"), false);
   if (what === "opening") {
     if (!isSameFilter(pages.view, counted)) clearSelection();
-    forgetExpected();
-    leaveCells();
+    expected.clear();
+    CellEditing.leaveAll();
     return;
   }
+  if (isRead) for (const change of missed.splice(0)) followOne(change, true);
   const { view, isWhole, size } = pages;
   show(byId("table"), size > 0);
   show(byId("end"), isWhole && size > 20);
-  show(byId("none"), pages.count === 0 && isFiltered(view));
-  byId("none").replaceChildren(...nothingFound(view));
+  if (pages.count === 0 && isFiltered(view)) showNone(view);
+  else hide(byId("none"));
   if (what === "opened") {
     if (noteValues(pages.robots)) redraw();
     else layOut();
@@ -160,10 +177,18 @@ function update(what) {
   }
   if (what === "changed" && isWhole) total = undefined;
   showCount();
+  drawNews();
   showSelection();
   if (isWhole) announceCount();
   notify.changed(what, size > 0 || !isWhole || isFiltered(view));
   if (what === "changed") pages.refresh();
+}
+
+/** Shows that no robot is found. Buttons stay, since one may have the focus. */
+function showNone(view) {
+  const words = element("div", {}, ...nothingFound(view));
+  if (byId("none").textContent !== words.textContent) byId("none").replaceChildren(words);
+  show(byId("none"));
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
@@ -200,9 +225,10 @@ function failed(error, again) {
 function follow(changes, isOfOthers) {
   // The page of an empty catalogue, or of a filter that nothing meets, has no place for them.
   const isFound = ({ robot }) => robot && includes(pages.view, robot);
-  if (pages.size === 0 && changes.some(isFound)) return reopen();
+  if (isOfOthers && pages.isBusy) missed.push(...changes);
+  else if (pages.size === 0 && changes.some(isFound)) return reopen();
   for (const change of changes) followOne(change, isOfOthers);
-  update("changed");
+  update(isOfOthers ? "followed" : "changed");
 }
 
 function followOne({ id, robot, revision, action }, isOfOthers) {
@@ -210,22 +236,37 @@ function followOne({ id, robot, revision, action }, isOfOthers) {
   // The own changes are reported again.
   if (known && revision && BigInt(known.revision) >= BigInt(revision)) return;
   if (!robot) {
-    forgetExpected(id);
+    expected.delete(id);
     if (known && isOfOthers) pages.row(id)?.classList.add("gone");
     else if (known) removeRow(known);
   } else if (known) showRow(robot, isOfOthers ? "theirs" : "fresh");
   else if (!isOfOthers) showRestored(robot);
-  else if (includes(pages.view, robot) && (action === "added" || pages.isWhole)) expectRobot(robot);
+  else if (includes(pages.view, robot) && (action === "added" || pages.isWhole)) expected.add(id);
 }
 
-/** Shows the robots that others have added, above the list. */
-function showNews() {
+/** Shows how many robots wait. The button stays, since it may have the focus. */
+function drawNews() {
+  const { size } = expected;
+  showing.textContent = size > 0 ? `${size.toLocaleString("en")} new: show` : "";
+  if (size > 0) show(showing);
+  else hide(showing);
+}
+
+/** Shows the robots that others have added, as they are now, above the list. */
+async function showNews() {
   byId("scroller").scrollTo(0, 0);
   byId("robots").focus({ preventScroll: true });
-  const robots = expectedRobots();
-  if (!robots) return reopen();
-  for (const robot of robots) if (!pages.has(robot.id)) pages.addAbove(robot);
-  update("changed");
+  const ids = [...expected];
+  if (ids.length > MOST_ABOVE) return reopen();
+  try {
+    const robots = await current(ids.map((id) => ({ id })));
+    const isShown = (robot) => expected.has(robot.id) && includes(pages.view, robot);
+    for (const robot of robots.filter(isShown)) pages.addAbove(robot);
+    for (const id of ids) expected.delete(id);
+    update("changed");
+  } catch (error) {
+    failed(error, showNews);
+  }
 }
 
 /** Shows another version of a robot. */
@@ -239,7 +280,7 @@ export function showSaved(robot) {
 function showRow(robot, mark) {
   const old = pages.row(robot.id);
   if (!old) return;
-  if (isEdited(old)) return showBeside(robot, old);
+  if (old.querySelector(".editing")) return showBeside(robot, old);
   const row = rowOf(robot);
   row.classList.add(mark);
   row.classList.toggle("open", old.classList.contains("open"));
@@ -265,14 +306,13 @@ export function focusRobot(id) {
   target.focus();
 }
 
-/** Deletes a robot unless it was changed meanwhile. */
-export const eraseRobot = (robot) => erase(robot);
-
 /** Shows why a robot was not deleted, and the version of another user. */
 async function notErased(error, robot) {
   const isOther = [404, 412].includes(error.status);
   const [now] = isOther ? await current([robot]).catch(() => [robot]) : [robot];
-  settle(robot, now);
+  if (!now) removeRow(robot);
+  else if (now !== robot) showRow(now, "fresh");
+  update("changed");
   const unknown = error.isUnknown ? ["Whether it was deleted is unknown. Try again."] : [];
   const why = `. ${sentences([...error.messages, ...unknown])}`;
   const other = ": another user has just changed it. Look, and try again.";
@@ -280,28 +320,16 @@ async function notErased(error, robot) {
   else notice(robot, ` was not deleted${isOther ? other : why}`);
 }
 
-/** Shows a robot as it is stored now, if it is. */
-function settle(robot, now) {
-  if (!now) removeRow(robot);
-  else if (now !== robot) showRow(now, "fresh");
-  update("changed");
-}
-
-/** Removes a robot and its row. */
-function forget(robot) {
-  deselect(robot.id);
-  pages.remove(robot.id);
-}
-
-/** Removes the row of a deleted robot. The focus moves to the next row. */
+/** Removes a deleted robot and its row. The focus moves to the next row. */
 function removeRow(robot) {
   const row = pages.row(robot.id);
   const rows = [...byId("table").querySelectorAll("tbody tr")];
   const at = rows.indexOf(row);
   const hadFocus = row && hasFocus(row);
   const next = rows[at + 1] ?? rows[at - 1];
-  forget(robot);
-  if (hadFocus) (buttonOf(next, "delete") ?? emptyFocus()).focus();
+  deselect(robot.id);
+  pages.remove(robot.id);
+  if (hadFocus) (next?.querySelector("[data-action=delete]") ?? emptyFocus()).focus();
 }
 
 /** The element to focus when no robot has the focus. */

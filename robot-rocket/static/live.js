@@ -1,18 +1,21 @@
 // The changes of others as they happen: one stream of server-sent events for all tabs of the browser.
 //
-// The tab that has the lock reads the stream, and sends the changes to the others. Each tab knows the position after the last
-// change that it has seen, so that it misses none: what does not follow it is read again.
+// The tab that has the lock reads the stream, and sends the changes to the others, which take the lock if it is silent. Each
+// tab knows the position after the last change that it has seen, so that it misses none: what does not follow it is read again.
 
 import { changesAfter, changesIn, onListed, streamAfter } from "./api.js";
 import { reportChanges } from "./changes.js";
-import { byId, show } from "./elements.js";
+import { button, byId, show } from "./elements.js";
+import { reopen } from "./list.js";
+import { rereadRecord } from "./record.js";
 import { read } from "./robot.js";
-import { token } from "./token.js";
+import { requestToken, token } from "./token.js";
 
 const SHORTEST_PAUSE = 1000;
 const LONGEST_PAUSE = 15_000;
 
-/** Milliseconds without a byte after which a connection is given up. The service sends a comment every 15 seconds. */
+/** Milliseconds without a byte after which a connection is given up, or the tab that reads the stream. The service sends a
+    comment every 15 seconds. */
 const SILENCE = 40_000;
 
 /** Milliseconds between changes that are shown. Shorter, and many changes repeat the requests of the page. */
@@ -28,33 +31,72 @@ let position;
 let channel;
 let calls = new AbortController();
 
+/** Called with each sign of the tab that reads the stream; and the timer that ends if there is none. */
+let expectSign = () => {};
+let overdue;
+
 /** Changes are followed one list after the other. */
 let queue = Promise.resolve();
 
-/** Reads the list again. */
-let reread;
+const LOST = "Not live: the connection is lost. Changes of others appear when it is back.";
+const NO_TOKEN = "Not live: changes of others need a token that permits reading. ";
 
 /** Starts following as soon as the list is read. */
-export function startLive(readAgain) {
-  reread = readAgain;
+export function startLive() {
   onListed((listed) => {
     if (position === undefined || channel?.name !== nameNow()) position = listed ?? undefined;
-    if (listed && channel?.name !== nameNow()) open(nameNow());
+    connectLive();
   });
+}
+
+/** Reads again what is shown, since changes were missed. */
+function reread() {
+  rereadRecord();
+  return reopen();
+}
+
+/** Follows with the present token. */
+export function connectLive() {
+  if (position !== undefined && channel?.name !== nameNow()) open(nameNow());
 }
 
 const nameNow = () => `robots-live ${new URL(".", location.href).pathname} ${token()}`;
 
 function open(name) {
-  calls.abort();
-  channel?.close();
+  close();
+  showLost("");
   calls = new AbortController();
   const { signal } = calls;
   channel = new BroadcastChannel(name);
   channel.onmessage = ({ data }) => receive(data);
   // Outside of HTTPS there are no locks: then each visible tab has a stream.
-  if (navigator.locks) navigator.locks.request(name, { signal }, () => lead(signal)).catch(() => {});
+  if (navigator.locks) takeTurns(name, signal);
   else leadWhileVisible(signal);
+}
+
+function close() {
+  calls.abort();
+  channel?.close();
+  channel = undefined;
+}
+
+/** Leads while this tab has the lock. It takes the lock from a tab that is silent, and another one may take it from this. */
+async function takeTurns(name, signal) {
+  let isSilent = false;
+  while (!signal.aborted) {
+    const turn = new AbortController();
+    const ended = AbortSignal.any([signal, turn.signal]);
+    expectSign = () => {
+      clearTimeout(overdue);
+      overdue = setTimeout(() => turn.abort(), SILENCE);
+    };
+    expectSign();
+    const options = isSilent ? { steal: true } : { signal: ended };
+    // Without the permission to use locks, the page is not live.
+    await navigator.locks.request(name, options, () => lead(ended)).catch(({ name }) => name === "AbortError" || close());
+    isSilent = turn.signal.aborted;
+    turn.abort();
+  }
 }
 
 function leadWhileVisible(signal) {
@@ -85,8 +127,8 @@ async function lead(signal) {
       if (signal.aborted) return;
       // The next list that is read tries it again.
       if (LASTING.includes(error.status)) {
-        channel.close();
-        channel = undefined;
+        close();
+        if (error.needsToken) showLost(NO_TOKEN, button("Sign in", () => requestToken(error, reread)));
         return;
       }
       send(error.status === 410 ? { isGone: true } : { isLost: true });
@@ -139,11 +181,12 @@ const part = (event, name) => new RegExp(`^${name}: (.*)$`, "m").exec(event)?.[1
 
 /** Follows what the tab with the stream has sent. */
 function receive(message) {
+  expectSign();
   queue = queue.then(() => take(message)).catch(() => {});
 }
 
 async function take({ isGone, isLost = false, after, changes, until }) {
-  showLost(isLost);
+  showLost(isLost ? LOST : "");
   if (isGone) {
     position = undefined;
     return reread();
@@ -169,6 +212,8 @@ async function catchUp() {
   }
 }
 
-function showLost(isLost) {
-  show(byId("lost"), isLost);
+function showLost(words, ...actions) {
+  if (byId("lost").firstChild?.textContent === words) return;
+  byId("lost").replaceChildren(words, ...actions);
+  show(byId("lost"), words !== "");
 }

@@ -4,6 +4,7 @@
 import { START, countsBy, find, summary } from "./api.js";
 import { MAX_BINS, numberRanges, rangeBars } from "./bins.js";
 import { barsOf, chartField, drawChart, emptyChart, reserveChart } from "./chart.js";
+import { byId } from "./elements.js";
 import { KINDS } from "./kinds.js";
 import { member } from "./robot.js";
 import { EVERYTHING, NONE, isFiltered } from "./view.js";
@@ -11,11 +12,17 @@ import { EVERYTHING, NONE, isFiltered } from "./view.js";
 /** Milliseconds until the numbers are requested, since the user may go on typing. */
 const PAUSE = 200;
 
+/** Milliseconds after which numbers are requested again if robots have changed meanwhile, or after a failure. */
+const [INTERVAL, RETRY] = [1000, 5000];
+
 /** Milliseconds for which the numbers of the whole catalogue are kept, for other filters. */
 const KEPT = 10_000;
 
 let calls = new AbortController();
 let timer;
+
+/** Whether numbers are requested, or will be; and whether robots have changed since. */
+let [isBusy, isOutdated] = [false, false];
 
 /** The bars of the whole catalogue, of which field, and when they were received. */
 let whole = { key: undefined, bars: undefined, time: -Infinity };
@@ -24,39 +31,62 @@ let whole = { key: undefined, bars: undefined, time: -Infinity };
 let shown;
 
 /** Requests the numbers for a view, and shows them. `showTotal` is called with the number of its
-    robots, or undefined. The same view again means that robots may have changed. */
-export function requestOverview(view, showTotal) {
+    robots, or undefined. The same view again means that robots may have changed. Changes of others abort no requests: if
+    others change robots all the time, there would be no numbers. */
+export function requestOverview(view, showTotal, isOfOthers = false) {
+  isOutdated = true;
+  if (isOfOthers && isBusy) return;
   stopOverview();
   reserveChart(view);
   if (view === shown) whole.time = -Infinity;
   shown = view;
-  timer = setTimeout(() => load(view, showTotal), PAUSE);
+  loadLater(PAUSE, view, showTotal);
 }
 
 /** Aborts requests that are overtaken by another view. */
 export function stopOverview() {
   clearTimeout(timer);
   calls.abort();
+  isBusy = false;
+}
+
+function loadLater(pause, ...given) {
+  isBusy = true;
+  timer = setTimeout(() => load(...given), pause);
 }
 
 async function load(view, showTotal) {
   calls = new AbortController();
   const { signal } = calls;
-  let count;
+  let [count, pause] = [undefined, INTERVAL];
+  isOutdated = false;
   try {
     const numbers = await summary(view, signal);
     count = numbers.count;
     showTotal(count);
     const key = chartField(view);
-    if (key === undefined) return;
-    const bars = key === "year" ? barsOf(key, numbers) : await barsFor(key, view, signal);
-    drawChart(key, isFiltered(view) ? await wholeCatalogue(key, signal) : bars, bars);
-  } catch {
+    const bars = key === "year" ? barsOf(key, numbers) : key && (await barsFor(key, view, signal));
+    if (key) redraw(key, isFiltered(view) ? await wholeCatalogue(key, signal) : bars, bars);
+  } catch (error) {
     if (signal.aborted) return;
     // The list shows the error.
     if (count === undefined) showTotal(undefined);
     emptyChart();
+    pause = RETRY;
+    if (error.isTransient) isOutdated = true;
   }
+  isBusy = false;
+  if (!isOutdated) return;
+  whole.time = -Infinity;
+  loadLater(pause, view, showTotal);
+}
+
+/** Draws the chart. A button of its table keeps the focus. */
+function redraw(...given) {
+  const focused = document.activeElement.closest("#numbers button")?.textContent;
+  drawChart(...given);
+  const buttons = [...byId("numbers").querySelectorAll("button")];
+  if (focused) buttons.find(({ textContent }) => textContent === focused)?.focus();
 }
 
 async function wholeCatalogue(key, signal) {

@@ -23,11 +23,14 @@ export class Pages {
   #rowOf;
   #changed;
   #failed;
-  #view = EVERYTHING;
   #calls = new AbortController();
-  #isBusy = false;
 
-  /** The action that is under way, or the last one. */
+  /** The same robots in the same order can have other columns. */
+  view = EVERYTHING;
+
+  isBusy = false;
+
+  /** The action that is under way, if `isBusy`, or the last one. */
   #action;
 
   /** Whether the pages are those of the view: false while it is loaded, and after a failure. */
@@ -56,15 +59,6 @@ export class Pages {
     this.#ends = new IntersectionObserver((seen) => this.#near(seen), { root: byId("scroller"), rootMargin: MARGIN });
   }
 
-  /** The same robots in the same order can have other columns. */
-  set view(view) {
-    this.#view = view;
-  }
-
-  get view() {
-    return this.#view;
-  }
-
   /** The number of robots up to the end of the window. */
   get size() {
     const counts = [...this.#earlier.map((page) => page.count), ...this.#all.map(countOf)];
@@ -73,7 +67,7 @@ export class Pages {
 
   /** The number of those of the view. */
   get count() {
-    return this.size - this.#above.entries.filter(({ robot }) => !includes(this.#view, robot)).length;
+    return this.size - this.#above.entries.filter(({ robot }) => !includes(this.view, robot)).length;
   }
 
   get #all() {
@@ -104,20 +98,21 @@ export class Pages {
   open(view) {
     this.#abort();
     this.#isOpen = false;
-    this.#view = view;
+    this.view = view;
     return this.#load(() => this.open(view), async (signal) => {
       const found = await find(view, START, SIZE, signal);
       showsFrom(found.position);
+      this.#changed("opening");
       const focused = document.activeElement;
+      // Later, this would lay out the rows an extra time.
+      byId("scroller").scrollTop = 0;
       for (const page of this.#pages) page.body.remove();
       this.#above.entries = [];
       this.#above.body.replaceChildren();
       this.#earlier = [];
       this.#pages = [];
-      this.#changed("opening");
       this.#append({ start: START, ...found });
       this.#isOpen = true;
-      byId("scroller").scrollTop = 0;
       this.#changed("opened");
       // A row that is edited is shown again.
       if (focused.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true });
@@ -127,7 +122,7 @@ export class Pages {
   /** Repeats the request that is under way, if any: its response may be older than a change that the
       user has made. */
   refresh() {
-    if (!this.#isBusy) return;
+    if (!this.isBusy) return;
     this.#abort();
     this.#action();
   }
@@ -135,15 +130,15 @@ export class Pages {
   #abort() {
     this.#calls.abort();
     this.#calls = new AbortController();
-    this.#isBusy = false;
+    this.isBusy = false;
   }
 
   /** Loads the page after the window. */
   #more() {
     const start = this.#pages.at(-1)?.end;
-    if (!this.#isOpen || this.#isBusy || start === undefined) return;
+    if (!this.#isOpen || this.isBusy || start === undefined) return;
     this.#load(() => this.#more(), async (signal) => {
-      const found = await find(this.#view, start, SIZE, signal);
+      const found = await find(this.view, start, SIZE, signal);
       this.#withoutScrolling(this.#pages.at(-1), () => {
         this.#append({ start, ...found });
         while (this.#isSurplus(this.#pages[0])) {
@@ -152,14 +147,14 @@ export class Pages {
         }
       });
       this.#changed("grown");
-      if (document.activeElement === byId("more") && this.isWhole) this.#focusLastPage();
+      if (document.activeElement === byId("more") && this.isWhole) this.#pages.at(-1).body.querySelector("a")?.focus();
     });
   }
 
   /** Loads the page before the window. */
   #back() {
     const page = this.#earlier.at(-1);
-    if (!this.#isOpen || this.#isBusy || page === undefined) return;
+    if (!this.#isOpen || this.isBusy || page === undefined) return;
     this.#load(() => this.#back(), async (signal) => {
       const robots = await this.#between(page.start, page.end, signal);
       this.#withoutScrolling(this.#pages[0], () => {
@@ -174,11 +169,11 @@ export class Pages {
 
   /** The current robots of a page that was shown before. */
   async #between(start, end, signal) {
-    const compare = comparator(this.#view.sort);
+    const compare = comparator(this.view.sort);
     const robots = [];
     let place = start;
     while (place && (place === start || compare(place.robot, end.robot) < 0)) {
-      const found = await find(this.#view, place, SIZE, signal);
+      const found = await find(this.view, place, SIZE, signal);
       robots.push(...found.robots.filter((robot) => compare(robot, end.robot) <= 0));
       place = found.end;
     }
@@ -187,7 +182,7 @@ export class Pages {
 
   async #load(again, work) {
     const { signal } = this.#calls;
-    this.#isBusy = true;
+    this.isBusy = true;
     this.#action = again;
     byId("table").setAttribute("aria-busy", "true");
     try {
@@ -198,7 +193,7 @@ export class Pages {
       return;
     } finally {
       if (!signal.aborted) {
-        this.#isBusy = false;
+        this.isBusy = false;
         byId("table").removeAttribute("aria-busy");
       }
     }
@@ -253,14 +248,11 @@ export class Pages {
     byId("scroller").scrollBy(0, body.getBoundingClientRect().top - before);
   }
 
-  /** Whether the window has enough rows without a page. */
+  /** Whether the window has enough rows without a page, in which the user is not editing a cell. */
   #isSurplus(page) {
+    if (page.body.contains(document.activeElement.closest(".editing"))) return false;
     const rows = this.#pages.reduce((sum, each) => sum + countOf(each), 0);
     return rows - countOf(page) >= MIN_ROWS;
-  }
-
-  #focusLastPage() {
-    this.#pages.at(-1).body.querySelector("a")?.focus();
   }
 
   /** Numbers the rows for screen readers; the header is row 1. */
@@ -288,11 +280,6 @@ export class Pages {
   /** The row of a robot, if it is here. */
   row(id) {
     return this.#entry(id)?.row;
-  }
-
-  /** A robot as it is shown, if it is. */
-  robot(id) {
-    return this.#entry(id)?.robot;
   }
 
   /** The robot before or after another one in the window. */
@@ -328,12 +315,12 @@ export class Pages {
   place(robot) {
     if (!this.#isOpen) return undefined;
     if (this.has(robot.id)) return this.row(robot.id);
-    const compare = comparator(this.#view.sort);
+    const compare = comparator(this.view.sort);
     const isUpTo = ({ end }) => end === undefined || compare(robot, end.robot) <= 0;
     const first = this.#pages[0]?.start.robot;
     const isAfterStart = first === undefined || compare(robot, first) > 0;
     const page = this.#pages.find(isUpTo);
-    if (!isAfterStart || !page || !includes(this.#view, robot)) return undefined;
+    if (!isAfterStart || !page || !includes(this.view, robot)) return undefined;
     const entry = { robot, row: this.#rowOf(robot) };
     const at = page.entries.findIndex((known) => compare(known.robot, robot) > 0);
     const following = page.entries.slice(at === -1 ? Infinity : at).find(({ row }) => row);

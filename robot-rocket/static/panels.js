@@ -36,6 +36,13 @@ export function showPanel(id, isShown) {
   byId(`${id}-open`).setAttribute("aria-expanded", String(isShown));
 }
 
+/** Hides an element. If it had the focus, the list gets it. */
+export function hide(shown) {
+  const hadFocus = shown.contains(document.activeElement);
+  show(shown, false);
+  if (hadFocus) byId("robots").focus({ preventScroll: true });
+}
+
 /** Starts a menu, an element `details`. */
 export function startMenu(menu) {
   onEscape(menu, () => closeMenu(menu));

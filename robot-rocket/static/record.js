@@ -32,7 +32,7 @@ export function startRecord() {
   });
   onDefined(() => {
     if (editing) editing.redefine();
-    else if (shownId) load(shownId);
+    else rereadRecord();
   });
   onChanges((changes) => {
     const change = changes.findLast(({ id }) => id === shownId);
@@ -46,6 +46,11 @@ export function editRobot({ id }) {
   editedId = id;
   if (id === shownId && shown) return edit();
   location.hash = addressOf({ id });
+}
+
+/** Reads the robot again, since changes were missed. */
+export function rereadRecord() {
+  if (shownId) load(shownId);
 }
 
 /** Whether something was typed and not saved. */
@@ -116,7 +121,7 @@ function take(robot, isOpened = false) {
   // The own changes are reported again.
   if (isSameRevision && !isOpened) return;
   shown = robot;
-  if (!isSameRevision) history.load();
+  history.load();
   if (editing) return robot && editing.renew(robot);
   if (robot) document.title = `${robot.name} · ${TITLE}`;
   if (robot && (editedId === shownId || (isOpened && hasDraft(shownId)))) return edit();

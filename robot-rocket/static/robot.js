@@ -16,9 +16,6 @@ export let MEMBERS;
 /** The members that the owner of the catalogue has added. */
 export let OWN;
 
-/** The built-in members whose values are one of several. */
-export let CHOICES;
-
 /** The types of robots, by which the service counts them. */
 export let TYPES;
 
@@ -60,10 +57,9 @@ export function define(document, revision) {
     hint: property.description,
   }));
   OWN = MEMBERS.filter(({ isOwn }) => isOwn);
-  CHOICES = MEMBERS.filter(({ isOwn, input }) => !isOwn && input === "choice");
   TYPES = member("type")?.choices ?? [];
   SEARCHED = MEMBERS.filter(({ key, isSearched }) => key === "name" || isSearched);
-  const sortable = MEMBERS.filter((one) => !CHOICES.includes(one) && !one.isLong);
+  const sortable = MEMBERS.filter(({ isOwn, input, isLong }) => (isOwn || input !== "choice") && !isLong);
   SORT_KEYS = ["id", ...sortable.map(({ key }) => key)];
   TITLE = document.title ?? "Robot Catalogue";
   const usual = document.title ? { one: "record", many: "records" } : { one: "robot", many: "robots" };

@@ -59,8 +59,3 @@ export function shownRow(robot, actions) {
   row.append(cell("of-select", selectBox(robot)), ...cells, cell("of-actions", ...actionButtons));
   return row;
 }
-
-/** The button of an action in a row. */
-export function buttonOf(row, action) {
-  return row?.querySelector(`[data-action="${action}"]`);
-}

@@ -54,9 +54,11 @@ export function startSelection(notified) {
   onDefined(() => {
     // A value that no two robots have cannot be set for several.
     const options = MEMBERS.filter(({ isUnique }) => !isUnique);
-    const shown = options.map(({ key, title }) => element("option", { value: key }, title));
+    const shown = options.map(({ key, title }) => element("option", { value: key, selected: key === field?.key }, title));
     byId("changing-member").replaceChildren(...shown);
-    showField();
+    show(byId("changing-open"), options.length > 0);
+    if (options.length > 0) showField();
+    else showPanel("changing", false);
   });
 }
 
@@ -125,9 +127,14 @@ function select(some, isSelected) {
   announce(byId("selection-count").textContent);
 }
 
+/** Shows the input of the chosen field. What was typed for the same field stays, and the focus. */
 function showField() {
-  field = new Field(member(byId("changing-member").value), "", "shown");
+  const { value: key } = byId("changing-member");
+  const before = field?.key === key ? field : undefined;
+  const hadFocus = before?.box === document.activeElement;
+  field = new Field(member(key), "", "shown", before?.isChanged ? before.value : undefined);
   byId("changing-value").replaceChildren(field.element);
+  if (hadFocus) field.box.focus();
 }
 
 function change() {

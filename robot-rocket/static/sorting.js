@@ -84,13 +84,12 @@ export function startSorting() {
 }
 
 function fill() {
-  const titles = SORT_KEYS.map((key) => [key, titleOf(key)]);
-  const items = titles.map(([key, title]) => {
+  const items = SORT_KEYS.map((key) => {
     const choose = () => {
       closeMenu(byId("order"));
       sortBy(key);
     };
-    return element("li", {}, button(title, choose, { "data-key": key }));
+    return element("li", {}, button(titleOf(key), choose, { "data-key": key }));
   });
   byId("order-menu").replaceChildren(element("ul", {}, ...items), element("p", { class: "hint" }, ORDER));
 }

@@ -3,9 +3,9 @@
 import { action } from "./action.js";
 import { upload } from "./api.js";
 import { announce } from "./announcements.js";
-import { button, buttons, byId, element, show } from "./elements.js";
+import { byId, show } from "./elements.js";
 import { reopen } from "./list.js";
-import { MANY, ONE, OWN, TYPES, onDefined } from "./robot.js";
+import { OWN, TYPES, onDefined } from "./robot.js";
 
 /** Robots that everybody knows: name, position of the type, and year. */
 const SAMPLES = [
@@ -20,46 +20,23 @@ const SAMPLES = [
   ["BB-8", 0, "2015"],
 ];
 
-const errorText = element("p", { class: "error", role: "alert" });
-
-/** Starts the page, which depends on the definition. */
+/** Starts the page. */
 export function startStart() {
-  onDefined(() => byId("start").replaceChildren());
+  for (const id of ["importing-open", "adding-open"]) byId(`start-${id}`).addEventListener("click", () => byId(id).click());
+  byId("add-samples").addEventListener("click", () => fill());
+  onDefined(() => show(byId("samples"), OWN.length === 0 && TYPES.length > 2));
 }
 
 /** Shows the start page if there is no robot, and hides it otherwise. */
 export function showStart(isEmpty) {
-  const isFilled = byId("start").childElementCount > 0;
-  if (isEmpty && !isFilled) byId("start").append(...parts());
   show(byId("start"), isEmpty);
   show(byId("robots"), !isEmpty);
-}
-
-/** Whether the definition permits the well-known robots. */
-function hasSamples() {
-  return OWN.length === 0 && TYPES.length > 2;
-}
-
-/** A file is what most people have; sample robots are for those who only look. */
-function parts() {
-  const open = (id) => () => byId(id).click();
-  const samples = button("Add sample robots", () => fill(), { class: "quiet" });
-  return [
-    element("h2", { id: "start-heading" }, `No ${MANY} yet`),
-    element("p", {}, "Import a file of CSV, Excel or JSON: its columns become fields. You can also drop it anywhere on this page."),
-    buttons(
-      button("Import a file", open("importing-open"), { class: "main" }),
-      button(`Add one ${ONE} by hand`, open("adding-open")),
-    ),
-    ...(hasSamples() ? [element("p", { class: "hint" }, "Only looking? ", samples)] : []),
-    errorText,
-  ];
 }
 
 const fill = action({
   async perform() {
     const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
-    errorText.textContent = "";
+    byId("start-error").textContent = "";
     await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
     showStart(false);
     byId("robots").focus();
@@ -67,7 +44,7 @@ const fill = action({
     announce(`Added ${SAMPLES.length} sample robots.`);
   },
   failed({ messages }) {
-    errorText.textContent = messages.join(" ");
+    byId("start-error").textContent = messages.join(" ");
   },
   back: () => fill(),
 });

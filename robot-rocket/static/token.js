@@ -1,6 +1,6 @@
 // The access token: in the storage of this tab, or of this browser if the user wants that.
 
-import { button, buttons, byId, element, inStorage, onEscape, onSubmit, show } from "./elements.js";
+import { byId, inStorage, onEscape, onSubmit, show } from "./elements.js";
 
 const KEY = "robots-token";
 
@@ -28,10 +28,16 @@ export function token() {
   return stored;
 }
 
+/** Keeps the token in this tab, which stays signed out without one, and in the browser if it is to be remembered. What
+    another tab has remembered stays. */
 function keep(text, isRemembered) {
+  const wasKept = isKept();
   stored = text;
-  inStorage(() => (text ? sessionStorage.setItem(KEY, text) : sessionStorage.removeItem(KEY)));
-  inStorage(() => (text && isRemembered ? localStorage.setItem(KEY, text) : localStorage.removeItem(KEY)));
+  inStorage(() => {
+    sessionStorage.setItem(KEY, text);
+    if (isRemembered) localStorage.setItem(KEY, text);
+    else if (wasKept) localStorage.removeItem(KEY);
+  });
 }
 
 /** Requests a token, and retries an action with it. */
@@ -112,15 +118,10 @@ async function settle(text, isRemembered) {
 function askToRemember() {
   const end = (isRemembered) => {
     keep(linked, isRemembered);
-    question.remove();
+    show(byId("remember"), false);
     byId("robots").focus({ preventScroll: true });
   };
-  const choices = buttons(
-    button("Remember it", () => end(true), { class: "main" }),
-    button("Only in this tab", () => end(false)),
-  );
-  const heading = element("h2", { id: "remember-heading" }, "Signed in by a link");
-  const words = "Should this browser remember the token of the link? Choose so only if nobody else uses it.";
-  const question = element("section", { class: "token", "aria-labelledby": "remember-heading" }, heading, element("p", {}, words), choices);
-  byId("notices").append(question);
+  byId("remember-yes").addEventListener("click", () => end(true));
+  byId("remember-no").addEventListener("click", () => end(false));
+  show(byId("remember"));
 }

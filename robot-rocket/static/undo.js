@@ -87,19 +87,23 @@ const undo = action({
   async perform(entry) {
     const words = entry.until ? await undoAll(entry) : await undoOne(entry);
     if (words.isLeft) return tell(words);
-    keep(entries.filter((other) => other !== entry));
-    tell(words);
+    keep(entries.flatMap((other) => (other.at === entry.at ? (words.rest ?? []) : other)));
+    tell(words, words.rest ? [undoing(words.rest)] : []);
   },
   failed(error, entry) {
-    const unknown = error.isUnknown ? "It may be undone: look before you try again. " : "";
-    showLast([`Not undone: ${textOf(entry)}. ${unknown}${error.messages.map((message) => inLabels(message)).join(" ")}`], [undoing(entry)]);
+    showLast([`Not undone: ${textOf(entry)}. ${reasonOf(error)}`], [undoing(entry)]);
     announce(byId("undo").textContent);
   },
   key: ({ at }) => at,
 });
 
-function tell(words) {
-  showLast(words);
+function reasonOf({ isUnknown, messages }) {
+  const unknown = isUnknown ? "It may be undone: look before you try again. " : "";
+  return unknown + messages.map((message) => inLabels(message)).join(" ");
+}
+
+function tell(words, actions) {
+  showLast(words, actions);
   announce(words.map((part) => (part.id ? spokenName(part.name) : part)).join(""));
   // The button that was used is gone.
   if (document.activeElement === document.body) byId("undo").querySelector("button").focus();
@@ -130,20 +134,23 @@ async function undoOne({ id, to, from, words }) {
 
 /** Undoes the changes between two positions. Robots that have others after them stay as they are. */
 async function undoAll(entry) {
-  const { count, left, changes } = await revertBetween(entry).catch((error) => {
+  const { count, left, changes, rest, why } = await revertBetween(entry).catch((error) => {
     if (error.status !== 413) throw error;
     return undoParts(entry);
   });
   if (changes) await reportSince(changes.after).catch(() => {});
-  const undone = [`Undone for ${inNumber(Number(count))}.`];
+  const undone = Object.assign([`Undone for ${inNumber(Number(count))}.`], { rest });
+  if (rest) undone.push(` Not undone for the others. ${why}`);
   if (left.length === 0) return undone;
   const named = await current(left.slice(0, NAMED)).catch(() => []);
   const names = named.flatMap((robot, index) => [index > 0 ? ", " : ": ", robot]);
   const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  return [...undone, ` ${inNumber(left.length)} changed since ${left.length === 1 ? "stays as it is" : "stay as they are"}`, ...names, `${more}.`];
+  undone.push(` ${inNumber(left.length)} changed since ${left.length === 1 ? "stays as it is" : "stay as they are"}`, ...names, `${more}.`);
+  return undone;
 }
 
-/** Undoes more changes than the service undoes at once: in parts, the last one first. */
+/** Undoes more changes than the service undoes at once: in parts, the last one first. If one fails, `rest` has the changes
+    that are not undone. */
 async function undoParts(entry) {
   const starts = [entry.after];
   for (let [page, next, isLast] = [1, entry.after]; !isLast; page++) {
@@ -153,12 +160,17 @@ async function undoParts(entry) {
   const all = { count: 0, left: [], changes: undefined };
   let { until } = entry;
   for (const after of starts.reverse()) {
-    const { count, left, changes } = await revertBetween({ ...entry, after, until });
-    all.count += Number(count);
-    all.left.push(...left);
-    all.changes ??= changes;
-    // Later parts begin after all of the changes.
-    if (count !== "0" || left.length > 0) until = after;
+    try {
+      const { count, left, changes } = await revertBetween({ ...entry, after, until });
+      all.count += Number(count);
+      all.left.push(...left);
+      all.changes ??= changes;
+      // Later parts begin after all of the changes.
+      if (count !== "0" || left.length > 0) until = after;
+    } catch (error) {
+      if (all.count === 0) throw error;
+      return { ...all, rest: { ...entry, until }, why: reasonOf(error) };
+    }
   }
   return all;
 }

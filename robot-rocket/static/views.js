@@ -11,8 +11,14 @@ const KEY = `robots-views ${new URL(".", location.href).pathname}`;
 /** Milliseconds for which the button says that the link was copied. */
 const SAID = 2000;
 
-/** The queries of the views by their names. */
-let views = inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? {};
+/** The queries of the views by their names, as far as this tab knows. */
+let views = {};
+
+/** Those that the browser keeps now: other tabs add and remove some, too. */
+function kept() {
+  views = inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? views;
+  return views;
+}
 
 /** Starts the menu and the button. */
 export function startViews() {
@@ -28,14 +34,14 @@ function keep(changed) {
 }
 
 function fill() {
-  const names = Object.keys(views).sort();
+  const names = Object.keys(kept()).sort();
   const items = names.map((name) => {
     const open = () => {
       closeMenu(byId("views"));
       openAddress(views[name]);
     };
     const forget = () => {
-      const { [name]: _, ...others } = views;
+      const { [name]: _, ...others } = kept();
       keep(others);
       byId("views-menu").querySelector("input").focus();
     };
@@ -48,7 +54,7 @@ function fill() {
   onSubmit(form, () => {
     const name = box.value.trim();
     if (name === "") return box.focus();
-    keep({ ...views, [name]: location.search });
+    keep({ ...kept(), [name]: location.search });
     announce(`Kept the view ${name}.`);
   });
   const hint = element("p", { class: "hint" }, "This browser keeps the search, filters, order and columns under a name.");

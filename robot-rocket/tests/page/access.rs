@@ -1,5 +1,7 @@
 //! Catalogues that require a token.
 
+use std::fs;
+
 use robot_core::http::{AccessToken, Permission};
 
 use crate::{
@@ -36,8 +38,10 @@ fn token_is_requested_kept_and_forgotten() {
          focus Token -> type robots_wrong<Enter> -> see #token: is unknown to this service
          focus Token -> type no token at all<Enter> -> see #token-error: A token is one word
          run $('#token-text').value = '' -> focus Token -> type robots_writer<Enter> -> see #start: No robots yet
-         reload -> see #start: No robots yet -> press token-open -> focus Token
-         press token-forget -> see #token: This requires a token -> is sessionStorage.length == 0",
+         reload -> see #start: No robots yet -> run localStorage.setItem('robots-token', 'robots_reader')
+         press token-open -> focus Token -> press token-forget -> see #token: This requires a token
+         reload -> see #token: This requires a token
+         is [localStorage, sessionStorage].map((each) => each.getItem('robots-token')).join() == \"robots_reader,\"",
     );
 }
 
@@ -69,17 +73,17 @@ fn page_hides_what_the_token_does_not_permit() {
 #[test]
 fn link_with_a_token_asks_once_whether_to_remember_it() {
     let visit = visit("false");
-    let question = "$$('#notices h2').some((each) => each.textContent === 'Signed in by a link')";
+    let question = "$('#remember').checkVisibility()";
     visit.play(&format!(
         r#"open #token=robots_writer -> reload
             run location.hash = '#token=robots_writer'; location.reload()
             see #start: No robots yet -> is [{question}, location.hash, history.length < 9] == [true, "", true]
-            see #notices: Should this browser remember -> press Remember it -> is {question} == false
+            see #notices: Should this browser remember -> press remember-yes -> is {question} == false
             run sessionStorage.clear() -> reload -> see #start: No robots yet -> is {question} == false
             run location.hash = '#token=robots_writer'; location.reload()
             see #start: No robots yet -> is {question} == false
             press token-open -> press token-forget -> see #token: This requires a token
-            is [localStorage.length, sessionStorage.length] == [0, 0]"#
+            is [localStorage.length, sessionStorage.getItem('robots-token')] == [0, ""]"#
     ));
 }
 
@@ -94,6 +98,35 @@ fn action_waits_for_a_token_if_the_old_one_is_removed() {
            choose more.ndjson {"name":"HAL","type":"virtual","year":1968,"voice":"calm"}
            see #plan: new: voice -> import -> see #token-why: This token does not permit to define"#,
     );
+}
+
+#[test]
+fn page_says_that_it_is_not_live_without_a_valid_token() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, [writer, reader]) = (
+        folder.path().join("tokens"),
+        [Permission::Write, Permission::Read],
+    );
+    let entries = [("robots_writer", writer), ("robots_reader", reader)];
+    let [writer, reader] =
+        entries.map(|(token, permission)| AccessToken::of(token, permission).to_string());
+    fs::write(&file, format!("{writer}\n{reader}\n")).unwrap();
+    let visit = Visit::with(&[("ROCKET_API_TOKENS_FILE", file.to_str().unwrap())]);
+    visit.play("focus Token -> type robots_reader<Enter> -> see #start: No robots yet");
+    fs::write(&file, writer).unwrap();
+    visit.signal("HUP");
+    visit.play(
+        "see #lost: Not live: changes of others need a token -> press Sign in -> see #token: is unknown to this service
+         focus Token -> run $('#token-text').select() -> type robots_writer<Enter> -> is $('#lost').hidden == true",
+    );
+    call(
+        &visit,
+        "robots_writer",
+        "POST",
+        "/api/robots",
+        &draft("R2-D2"),
+    );
+    visit.play("names R2-D2");
 }
 
 #[test]
@@ -124,22 +157,9 @@ fn export_sends_the_token() {
         &draft("R2-D2"),
     );
     visit.play("reload -> rows 1");
-    // A browser that can write to a file while it receives.
-    visit.run(
-        "window.saved = []; window.showSaveFilePicker = async ({ suggestedName }) => ({ \
-         createWritable: async () => new WritableStream({ \
-         write: (bytes) => window.saved.push(new TextDecoder().decode(bytes)), \
-         close: () => window.saved.push(suggestedName) }) })",
-    );
-    visit.play(
-        r#"click #export summary -> click #exports li:first-child a -> said Exported robots.csv.
-           is window.saved.join('') == "name,type,year,id\nR2-D2,droid,1977,1\nrobots.csv""#,
-    );
-    // A browser that cannot.
     visit.allow_downloads();
     visit.play(
-        r#"run window.showSaveFilePicker = undefined
-           click #export summary -> click #exports li:nth-child(3) a
+        r#"click #export summary -> click #exports li:nth-child(3) a -> said Exported robots.json.
            saved robots.json [\n{"name":"R2-D2","type":"droid","year":1977,"id":"1"}\n]\n"#,
     );
     visit.run(

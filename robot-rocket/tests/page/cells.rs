@@ -41,8 +41,10 @@ fn typed_text_is_kept_when_rows_are_drawn_anew() {
     let year = cell(1, "year");
     visit.play(&format!(
         r#"{year} -> type <Enter>-1<Enter> -> see .editing .error: cannot be less than zero -> click [data-key=name] button
-           names B, A -> see #undo: A was not changed (Year: -1). Year cannot be less than zero
-           {year} -> type <Enter>1980 -> run $('#headings [data-key=name] button').click() -> names A, B
+           names B, A -> see .editing .error: cannot be less than zero -> search B -> names B
+           see #undo: A was not changed (Year: -1). Year cannot be less than zero -> search -> names B, A
+           reload -> is $('.editing input').value == "-1" -> run $('.editing input').focus(); $('.editing input').select()
+           type 1979<Enter> -> said Saved A. -> is sessionStorage.length == 0 -> {year} -> type <Enter>1980 -> run $('#headings [data-key=name] button').click() -> names A, B
            said Saved B. -> stored {{"name":"B","type":"droid","year":1980}} -> is $$('.editing').length == 0"#
     ));
 }

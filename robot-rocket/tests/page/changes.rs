@@ -5,7 +5,7 @@ use crate::visit::Visit;
 #[test]
 fn empty_catalogue_offers_sample_robots() {
     Visit::of(&[]).play(
-        r#"see #start: No robots yet -> names -> press Add sample robots
+        r#"see #start: No robots yet -> names -> press add-samples
            rows 9 -> focus robots -> said Added 9 sample robots. -> see #count: 9 robots
            is $('#start').hidden == true
            stored {"name":"R2-D2","type":"droid","year":1977}"#,
@@ -100,6 +100,37 @@ fn changes_of_many_robots_are_undone_but_for_those_changed_since() {
           see #start: No robots yet -> click #undo .offer button -> names A, B, C"
             .replace('\'', "\"")
             .as_str(),
+    );
+}
+
+/// Undoing changes is too much at once. Of its two parts, the last one succeeds, and the first one at the second attempt.
+const PARTS: &str = "
+    const send = window.fetch;
+    const answer = (status, body) => new Response(JSON.stringify(body), { status });
+    const refuse = (status, message) => answer(status, { errors: [{ message }] });
+    const answers = [refuse(413, 'too many'), answer(200, { count: '2', left: [], changes: null }), refuse(500, 'It fails.')];
+    let pages = 0;
+    window.undone = [];
+    window.fetch = async (path, options) => {
+        if (path.includes('v1/changes?')) return answer(200, { changes: [], next: `p-${++pages}`, more: pages < 10 });
+        if (path !== 'v1/revert') return send(path, options);
+        window.undone.push(JSON.parse(options.body));
+        return answers.shift() ?? answer(200, { count: '1', left: [], changes: null });
+    };";
+
+#[test]
+fn rest_of_many_changes_is_undone_again_if_a_part_fails() {
+    let visit = Visit::of(&["A"]);
+    visit.play(
+        "choose robots.csv name,type,year\\nD,droid,1\\n -> see #plan-counts: Would add 1 robot.
+         import -> see #undo: Imported robots.csv. -> click #importing-close",
+    );
+    visit.run(PARTS);
+    visit.play(
+        "click #undo .offer button -> said Undone for 2 robots. Not undone for the others. It may be undone
+         click #undo .offer button -> said Undone for 1 robot. -> is $('#undone').hidden == true
+         is window.undone.map(({ after, until }) => [after === window.undone[0].after, until]).slice(2) == \
+         [[true, \"p-9\"], [true, \"p-9\"]]",
     );
 }
 

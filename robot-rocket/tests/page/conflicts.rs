@@ -52,7 +52,7 @@ fn changes_of_other_values_are_no_conflict() {
            said Saved Arthur. -> is $$('.conflict').length == 0
            stored [{"name":"Arthur","type":"virtual","year":1980}]
            press Edit -> focus Name -> type Ford -> PATCH /v1/robots/1 {"name":"Ford"} -> type <Enter>
-           said Saved Ford. -> PATCH /v1/robots/1 {"year":7} -> hold method === 'DELETE'
+           is $('.editor') == null -> see #robot-heading: Ford -> PATCH /v1/robots/1 {"year":7} -> hold method === 'DELETE'
            press Delete -> PATCH /v1/robots/1 {"name":"Zaphod"} -> release
            see #undo: Ford was not deleted: another user has just changed it. -> names Zaphod"#,
     );

@@ -78,7 +78,10 @@ fn limits_and_the_order_of_fields_are_set() {
            is {shown} == ["Label: Accession", "Type: text", "Most characters: 255", \
            "Pattern, a regular expression: ^[0-9]{{4}}\\.[0-9]+$"]
            type <Escape> -> press Move up Maker -> said Moved the field Maker. -> focus Edit Maker
-           is texts('#headings .of-own') == ["Maker", "Accession", "Weight", "Acquired", "On display", "Condition", "Source"]"#
+           is texts('#headings .of-own') == ["Maker", "Accession", "Weight", "Acquired", "On display", "Condition", "Source"]
+           press Edit Notes -> focus Label -> type <Control>aRemarks
+           run $('#fields-heading').focus() -> press Edit Weight -> focus Label
+           is $$('#fields-list input').some((each) => each.value == 'Remarks') == true"#
     ));
     let rooms = json!({"type": "integer", "title": "Rooms", "minimum": -5});
     visit.assert_property("rooms", &rooms);

@@ -140,17 +140,26 @@ fn long_lists_are_complete_in_both_directions() {
 }
 
 #[test]
-fn edited_cell_is_stored_when_it_leaves_the_window() {
+fn typed_text_of_a_cell_survives_scrolling() {
     let visit = Visit::of_many(1500);
-    visit.play(
-        "run $('#table tbody tr:nth-child(2) td[data-key=name]').focus() -> type <Enter>Marvin",
-    );
-    wait_for("the row goes", || {
-        visit.run("$('#scroller').scrollTo(0, 1e9)");
-        visit.run("return $('#table .editing') === null") == true
-    });
+    let scroll = |to: f64, expression: &str| {
+        wait_for(expression, || {
+            visit.run(&format!("$('#scroller').scrollTo(0, {to})"));
+            visit.run(&format!("return {expression}")) == true
+        });
+    };
+    let cell = |key| format!("run $('#table tbody tr:nth-child(2) td[data-key={key}]').focus()");
+    visit.play(&format!("{} -> type <Enter>Marvin", cell("name")));
+    scroll(1e9, "texts('#table .name').at(-1) === 'robot 001499'");
     visit
-        .play("said Saved Marvin. -> see #undo: Changed Marvin. -> open ?q=Marvin -> names Marvin");
+        .play("value Marvin -> is $('#undo .offer') == null -> type <Enter> -> said Saved Marvin.");
+    visit.play(&format!(
+        "open -> rows 100 -> {} -> type <Enter>-1<Enter> -> see .editing .error: cannot be less -> run $('#query').focus()",
+        cell("year")
+    ));
+    scroll(1e9, "$('.editing') === null");
+    scroll(0.0, "$('.editing') !== null");
+    visit.play("is $('.editing input').value == \"-1\" -> see .editing .error: cannot be less");
 }
 
 #[test]

@@ -52,6 +52,18 @@ pub(crate) const CUT_OFF: &str = "
         return answer;
     };";
 
+#[test]
+fn counts_and_history_are_read_again_after_an_outage() {
+    let visit = Visit::of(&["A", "B"]);
+    visit.run(CUT_OFF);
+    visit.play(&format!(
+        r#"run window.isDown = (path) => path.includes('/summary') -> click [data-action=delete]
+           see #no-bars: The numbers could not be read. -> run window.isDown = (path) => path.includes('/history')
+           is texts('#picture .total') == ["1"] -> run location.hash = '#/robots/2' -> see #trouble: does not answer
+           {END} -> see #record .history: Added"#
+    ));
+}
+
 /// Makes only the probe fail: the server is available again, and the page has not noticed yet.
 const PROBE_FAILS: &str = "run window.isDown = (path) => path.endsWith('?limit=1')";
 

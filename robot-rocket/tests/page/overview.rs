@@ -65,7 +65,7 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
            type /2 -> see #none: No robot has all words of 2 and matches the filter. -> see #picture .scope: Whole catalogue
            is texts('#picture .total') == ["1", "1", "2", "1"]
            run $('#of-filter').click() -> see #picture .hint: No robot matches the filter.
-           open -> rows 5 -> see #picture .decade: ⋯ -> click .bin .bar -> names Robby -> address ?year_from=1950&year_to=1959
+           open -> rows 5 -> see #picture .decade: ⋯ -> click .bin .part -> names Robby -> address ?year_from=1950&year_to=1959
            see #picture .scope: Whole catalogue -> run $('#of-all').click()
            press Numbers -> press 9223372036854775800–9223372036854775807 -> names late -> focus robots"#,
     );
@@ -97,7 +97,7 @@ fn chart_is_folded_with_own_fields_and_draws_each_of_them() {
            run $('#numbers-open').open = true -> press 0 – 5 -> names Owl -> focus robots
            see #chips summary: Weight 0 – 5 -> click #chart-open -> is $('#picture').hidden == true -> reload -> names Owl
            is $('#picture').hidden == true -> open ?by=condition -> rows 5 -> is {bars} == ["good 1", "none 4"]
-           click .bin .bar -> names Owl -> see #chips summary: Condition good
+           click .bin .part -> names Owl -> see #chips summary: Condition good
            accessible the chart of a field"#
     ));
 }

@@ -36,11 +36,17 @@ fn selected_robots_are_changed_together_or_not_at_all() {
            press changing-open -> tab Year -> run document.activeElement.value = ''
            type -1<Enter> -> said No robot was changed.
            see #selection-result li: Year cannot be less than zero (robots 1, 2, 4)
-           press changing-open -> tab Year -> run document.activeElement.value = ''
-           type 1980<Enter> -> said Changed 3 robots. -> is {SELECTED} == []
+           press changing-open -> tab Year -> run document.activeElement.value = '' -> type 1980
+           PUT /api/definition {{"properties":{{"maker":{{"type":"string"}}}}}}
+           POST /api/robots {{"name":"E","type":"droid","year":1,"maker":"M"}}
+           is !!$('#changing-member [value=maker]') == true -> focus Year
+           type <Enter> -> said Changed 3 robots. -> is {SELECTED} == []
            stored [{{"name":"A","type":"droid","year":1980}},{{"name":"B2","type":"virtual","year":1980}},\
-              {{"name":"D","type":"droid","year":1980}}]
-           edit B2 -> type B<Enter> -> said Saved B."#
+              {{"name":"D","type":"droid","year":1980}}
+           edit B2 -> type B<Enter> -> said Saved B.
+           PUT /api/definition?drop_values=true {{"properties":{{}}}} -> run $('tbody .of-select input').click()
+           run $('#erasing').requestSubmit() -> see #selection-result li: which is not a field
+           run $('#erasing').requestSubmit() -> said Deleted 1 robot."#
     ));
 }
 
@@ -60,5 +66,14 @@ fn many_robots_are_deleted_by_one_request_also_in_an_outage() {
         "run $('#erasing').requestSubmit()
          see #selection-result h3: Whether the robots were deleted is unknown. -> see #count: 1 robot
          is $('#selection-count').textContent == \"no robots selected\" -> is window.sent == 1",
+    );
+}
+
+#[test]
+fn catalogue_of_unique_names_has_no_field_to_change() {
+    Visit::of(&["A", "B"]).play(
+        r#"PUT /api/definition?drop_values=true {"properties": {"type": false, "year": false}}
+           reload -> names A, B -> click tbody .of-select input -> see #selection-count: 1 robot selected
+           is $('#changing-open').checkVisibility() == false -> is $('#erasing-open').checkVisibility() == true"#,
     );
 }
