@@ -28,7 +28,7 @@ use super::{
 use crate::{
     catalogue::{
         By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, ParsePositionError, Pending,
-        Position, Revert,
+        Position, Redefinition, Revert,
     },
     model::{Definition, Revision, Robot, RobotId},
 };
@@ -236,6 +236,11 @@ pub(super) fn history(call: &Call<'_>) -> Started {
             return Err(Error::NotFound(id).into());
         }
         events.truncate(limit);
+        let fields: Vec<_> = definition.own().collect();
+        for robot in events.iter_mut().filter_map(|event| event.robot.as_mut()) {
+            // As a revert would restore them: a field may have another kind now.
+            *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
+        }
         let next = events.last().filter(|_| more);
         let next = next.map(|event| event.revision);
         let changes = events.iter();

@@ -318,4 +318,21 @@ fn versions_follow_the_present_rules(session: &Session<'_>) {
     assert_eq!(revert().status, 422);
     assert_eq!(define(session, "{}").status, 200);
     assert_eq!(json(&revert())["year"], 1977);
+    // Values of fields that have another kind now.
+    let field = |kind: &str| format!(r#"{{"properties":{{"code":{{"type":"{kind}"}}}}}}"#);
+    assert_eq!(define(session, &field("integer")).status, 200);
+    let headers = [("Content-Type", "application/merge-patch+json")];
+    let change = |code: &str| {
+        session
+            .call("PATCH", &target, &headers, code.as_bytes())
+            .status
+    };
+    assert_eq!(
+        (change(r#"{"code":5}"#), change(r#"{"code":6}"#)),
+        (200, 200)
+    );
+    assert_eq!(define(session, &field("string")).status, 200);
+    let history = json(&session.get(&format!("{target}/history?limit=3")));
+    let codes = [0, 1, 2].map(|place| history["changes"][place]["robot"]["code"].clone());
+    assert_eq!(codes, ["6", "6", "5"]);
 }
