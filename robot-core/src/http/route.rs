@@ -13,7 +13,7 @@ use super::{
     parameters::{Arguments, Parameters},
     request_body::Pieces,
     response::Started,
-    settings::{Apis, Service},
+    settings::Service,
     token::Permission,
 };
 use crate::{
@@ -28,8 +28,6 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     /// The path without the prefix of an API, by which the description has it.
     pub(super) name: &'static str,
-    /// The API that it belongs to, or both.
-    pub(super) apis: Apis,
     /// `HEAD` is handled like `GET`; every route allows `OPTIONS`.
     pub(super) methods: &'static [Operation],
 }
@@ -115,10 +113,9 @@ impl<'a> Call<'a> {
 }
 
 impl Route {
-    /// Whether a service with these APIs has the route.
-    pub(super) fn is_of(&self, apis: Apis) -> bool {
-        let is_served = apis == self.apis || [apis, self.apis].contains(&Apis::Both);
-        is_served && !self.methods.is_empty()
+    /// Whether a service has the route.
+    pub(super) fn is_served(&self) -> bool {
+        !self.methods.is_empty()
     }
 
     /// A method, if the route takes it.
