@@ -123,9 +123,7 @@ pub(super) async fn step<C: Dialect>(
         let actor =
             "UPDATE robots_catalogue SET actor = (SELECT actor FROM robots_rewrite WHERE id = 1)";
         connection.batch(actor).await?;
-        if !C::IN_ORDER.is_empty() {
-            connection.batch(C::IN_ORDER).await?;
-        }
+        connection.batch(C::IN_ORDER).await?;
         drop_values(connection, &dropped, of_step()).await?;
         set_actor(connection, None).await?;
     }

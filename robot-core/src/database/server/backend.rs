@@ -83,10 +83,10 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// changes robots, in the order of that.
     const LOCK_CATALOGUE: &'static str;
 
-    /// Stores the last revision of a transaction with this lock, if triggers have not stored it.
+    /// Stores the last revision of a transaction with this lock, if triggers have not stored it. A semicolon ends it.
     const STORE_REVISION: &'static str = "";
 
-    /// Ends the use of what the lock has set for the session.
+    /// Ends the use of what the lock has set for the session. A semicolon ends it.
     const FORGET_REVISION: &'static str = "";
 
     /// Sets a savepoint in a transaction with this lock, and goes back to it.

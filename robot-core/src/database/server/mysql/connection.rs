@@ -117,9 +117,9 @@ impl Backend for AsyncMysqlConnection {
          SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */";
 
     const STORE_REVISION: &'static str =
-        "UPDATE robots_catalogue SET revision = @robots_next - 1 WHERE id = 1";
+        "UPDATE robots_catalogue SET revision = @robots_next - 1 WHERE id = 1;";
 
-    const FORGET_REVISION: &'static str = "SET @robots_next = NULL";
+    const FORGET_REVISION: &'static str = "SET @robots_next = NULL;";
 
     const SAVEPOINT: [&'static str; 2] = [
         "SAVEPOINT before_part; SET @robots_before = @robots_next",
