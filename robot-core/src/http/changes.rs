@@ -36,9 +36,6 @@ use crate::{
 /// The number of changes in a response, unless the client wants fewer or more.
 const LIMIT: usize = 100;
 
-/// The maximum number of changes in a response.
-const LIMIT_MAXIMUM: usize = 1000;
-
 /// The number of changes that are read together. Higher, and large robots take more memory; lower, and there are more reads.
 const STEP: usize = 200;
 
@@ -106,25 +103,12 @@ fn position_failure(name: &str) -> impl Fn(ParsePositionError) -> Failure {
     move |error| Failure::malformed(format!("{name}: {error}"))
 }
 
-fn limit(call: &Call<'_>) -> Result<usize, Failure> {
-    let limit = call.arguments.parse("limit", |text| {
-        let limit = text.parse().ok();
-        let limit = limit.filter(|limit| (1..=LIMIT_MAXIMUM).contains(limit));
-        limit.ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}"))
-    })?;
-    Ok(limit.unwrap_or(LIMIT))
-}
-
 /// `GET /v1/changes`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let filter = filter(&call.arguments, &call.definition)?;
     let after = call.arguments.parse("after", str::parse::<Position>)?;
-    let wait = call.arguments.parse("wait", |text| {
-        let seconds = text.parse().ok();
-        let seconds = seconds.filter(|seconds| *seconds <= WAIT_MAXIMUM);
-        seconds.ok_or_else(|| format!("wait must be an integer from 0 to {WAIT_MAXIMUM}"))
-    })?;
-    let limit = limit(call)?;
+    let wait = call.arguments.integer("wait", 0..=WAIT_MAXIMUM)?;
+    let limit = call.arguments.limit()?.unwrap_or(LIMIT);
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     if accepts_events(headers::value(call.headers, ACCEPT).as_deref()) {
         let last = headers::value(call.headers, LAST_EVENT_ID).filter(|last| !last.is_empty());
@@ -220,7 +204,7 @@ fn current<N: Serialize>(page: &Page<'_, N>) -> Response {
 
 /// `GET /v1/robots/{id}/history`.
 pub(super) fn history(call: &Call<'_>) -> Started {
-    let (id, limit) = (call.id()?, limit(call)?);
+    let (id, limit) = (call.id()?, call.arguments.limit()?.unwrap_or(LIMIT));
     let before = call.arguments.parse("before", str::parse::<Revision>)?;
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     Ok(Pending::blocking(move || {
