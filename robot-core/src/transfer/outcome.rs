@@ -100,7 +100,8 @@ pub struct ImportOptions {
     pub key: Option<Field>,
     /// What to do with robots that exist.
     pub on_conflict: OnConflict,
-    /// Whether records are added that equal a robot, if names are not unique. Otherwise they fail.
+    /// Whether records are added that equal a robot, if names are not unique. Otherwise they fail: the import keeps a hash
+    /// of each robot that has the name of a record.
     pub adds_equal: bool,
     /// Whether the import continues after a record has failed. Otherwise no later record is stored. A
     /// failure of the store or the input ends it all the same.

@@ -83,6 +83,7 @@ where
         waiting: None,
         names: Names::default(),
         given_up: Names::default(),
+        present: Names::default(),
         dropped: 0,
         is_closed: false,
         is_unreadable: false,
@@ -126,6 +127,8 @@ pub struct Import<C, I> {
     names: Names,
     /// In a dry run, the unique values that robots would have given up.
     given_up: Names,
+    /// The names whose robots were looked up, and the values of these robots.
+    present: Names,
     /// The number of records that were read, but dropped after a failure.
     dropped: usize,
     /// Whether to read no more records.
