@@ -17,7 +17,7 @@ use super::{
     token::Permission,
 };
 use crate::{
-    catalogue::{Acting, Catalogue},
+    catalogue::{AuthoredCatalogue, Catalogue},
     model::{Definition, RobotId, draft_json::Subject, excerpt},
 };
 
@@ -86,7 +86,7 @@ impl<'a> Call<'a> {
     pub(super) fn catalogue(&self) -> Arc<dyn Catalogue> {
         let catalogue = Arc::clone(&self.service.catalogue);
         match self.client.name() {
-            Some(name) => Arc::new(Acting::new(catalogue, name)),
+            Some(name) => Arc::new(AuthoredCatalogue::new(catalogue, name)),
             None => catalogue,
         }
     }

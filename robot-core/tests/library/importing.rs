@@ -5,7 +5,8 @@ use std::sync::Arc;
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, MemoryCatalogue, Pages, Redefinition,
     transfer::{
-        Columns, FileFormat, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import,
+        Columns, FileFormat, ImportOptions, OnConflict, Outcome, RecordPosition, Records, Stored,
+        import,
     },
 };
 
@@ -46,8 +47,8 @@ pub(crate) fn described(outcome: &Outcome) -> String {
 /// The number of the line of a record, since no two records share one; 0 for all records.
 fn line(outcome: &Outcome) -> u64 {
     match outcome.position {
-        Position::Line(number) | Position::Record(number) => number,
-        Position::All => 0,
+        RecordPosition::Line(number) | RecordPosition::Record(number) => number,
+        RecordPosition::All => 0,
     }
 }
 
