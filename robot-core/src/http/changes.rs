@@ -7,8 +7,8 @@ use std::{
 };
 
 use ::http::{
-    HeaderName, HeaderValue,
-    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL},
+    HeaderName,
+    header::{ACCEPT, AUTHORIZATION},
 };
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -138,11 +138,12 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         return Ok(Pending::blocking(move || {
             let now = service.catalogue.position()?;
             let (changes, more) = (Vec::new(), false);
-            Ok(current(&Page {
+            let page = render::json(&Page {
                 changes,
                 next: now,
                 more,
-            }))
+            });
+            Ok(response::not_stored(page))
         }));
     };
     let wait = Duration::from_secs(wait.unwrap_or(0));
@@ -187,19 +188,11 @@ fn changes(catalogue: &dyn Catalogue, after: &Position, limit: usize) -> Result<
 }
 
 fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
-    current(&Page {
+    response::not_stored(render::json(&Page {
         changes: EventView::all(changes, definition, filter).collect(),
         next: &changes.next,
         more: !changes.is_last,
-    })
-}
-
-/// The response with changes of now, which no cache keeps.
-fn current<N: Serialize>(page: &Page<'_, N>) -> Response {
-    let mut response = response::ok(render::json(page));
-    let no_store = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(CACHE_CONTROL, no_store);
-    response
+    }))
 }
 
 /// `GET /v1/robots/{id}/history`.

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     catalogue::Error,
-    database::errors::wrap,
+    database::errors::{wrap, wrapped},
     metrics::{Counted, STORE_CONNECTIONS},
 };
 
@@ -148,13 +148,5 @@ impl<B: Backend> Connection<B> {
         }
         let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
         !matches!(ping, Ok(Ok(())))
-    }
-}
-
-/// The catalogue's own error in one of Diesel.
-fn wrapped(error: &DieselError) -> Option<&Error> {
-    match error {
-        DieselError::QueryBuilderError(cause) => cause.downcast_ref(),
-        _ => None,
     }
 }
