@@ -7,7 +7,8 @@ use clap::{
     builder::{PossibleValue, PossibleValuesParser},
 };
 use robot_core::{
-    Acting, Catalogue, Definition, OpenError, OpenOptions, Preparation, StoreFiles, transfer,
+    AuthoredCatalogue, Catalogue, Definition, OpenError, OpenOptions, Preparation, StoreFiles,
+    transfer,
 };
 
 use crate::error::CliError;
@@ -58,7 +59,7 @@ impl Context<'_> {
         let catalogue = options.open(&self.database)?;
         self.definition.get_or_init(|| catalogue.definition());
         Ok(match &self.author {
-            Some(author) => Arc::new(Acting::new(catalogue, author)),
+            Some(author) => Arc::new(AuthoredCatalogue::new(catalogue, author)),
             None => catalogue,
         })
     }

@@ -8,7 +8,7 @@ use clap::{
 };
 use robot_core::{
     Definition,
-    transfer::{OnConflict, Outcome, Position},
+    transfer::{OnConflict, Outcome, RecordPosition},
 };
 
 use crate::{columns::ColumnArgs, path_argument::PathArgument, terminal::note};
@@ -68,7 +68,7 @@ pub(crate) fn report(path: &PathArgument, outcome: &Outcome, definition: &Defini
         return;
     };
     let location = match outcome.position {
-        Position::Line(line) => format!("{path}:{line}"),
+        RecordPosition::Line(line) => format!("{path}:{line}"),
         position => format!("{path}: {position}"),
     };
     for message in error.messages() {

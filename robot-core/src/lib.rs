@@ -115,9 +115,9 @@ struct Readmes;
 
 pub use backup::backup;
 pub use catalogue::{
-    Acting, Action, Backup, BackupError, BlockingWork, By, Catalogue, CatalogueExt, Cause, Change,
-    Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count, Cursor,
-    DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, FrequentValues,
+    Action, AuthoredCatalogue, Backup, BackupError, BlockingWork, By, Catalogue, CatalogueExt,
+    Cause, Change, Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count,
+    Cursor, DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, FrequentValues,
     OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError,
     ParseSortError, ParseVersionError, Pending, Place, Position, Preparation, Pruner, REVERT_LIMIT,
     Receipt, Redefinition, Restoration, Result, Retention, Revert, Reverted, Scheme, Sort, Summary,

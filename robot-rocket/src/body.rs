@@ -22,13 +22,13 @@ use crate::import_client::ImportClient;
 const PIECE: usize = 32 * 1024;
 
 /// A body that is read while the client reads it.
-pub(crate) type Pieces = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
+pub(crate) type BodyStream = Pin<Box<dyn Stream<Item = io::Result<Bytes>> + Send>>;
 
 /// The content of a response.
 pub(crate) enum Content {
     Whole(Bytes),
     /// With the size, if it is known.
-    Streamed(Pieces, Option<usize>),
+    Streamed(BodyStream, Option<usize>),
 }
 
 /// The body of a request.

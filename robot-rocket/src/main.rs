@@ -14,7 +14,7 @@ use std::{
 
 use clap::Parser;
 use hyper::Uri;
-use robot_core::{OpenOptions, Pruner, Schemes, StoreFiles, http::Apis, redact};
+use robot_core::{OpenOptions, Pruner, Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
@@ -144,10 +144,6 @@ fn run(figment: Figment) -> Result<(), AnyError> {
 /// Prints the address, the store and the permissions once the server listens.
 fn greeting(store: String, settings: &Settings) -> AdHoc {
     let (behaviour, access) = (settings.api.behaviour, settings.api.access.to_string());
-    let path = match settings.api.apis {
-        Apis::Contract => "api",
-        Apis::Both | Apis::V1 => "v1",
-    };
     AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
         let config = rocket.config();
         let address = SocketAddr::new(config.address, config.port);
@@ -155,7 +151,7 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
         // The server runs even if its output is closed.
         let _ = writeln!(
             io::stdout(),
-            "Robots at http{s}://{address}/{path}/robots (store {store}, behaviour {behaviour}; {access}); \
+            "Robots at http{s}://{address}/v1/robots (store {store}, behaviour {behaviour}; {access}); \
              for people at http{s}://{address}/; Ctrl-C stops the server"
         );
         Box::pin(async {})

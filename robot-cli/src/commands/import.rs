@@ -5,7 +5,7 @@ use std::{io::Write, sync::Arc};
 use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Definition, Error, Violation,
-    transfer::{self, ImportCounts, ImportError, OnConflict, Outcome, Position},
+    transfer::{self, ImportCounts, ImportError, OnConflict, Outcome, RecordPosition},
 };
 
 use crate::{
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Cl
         path: &path,
         progress: None,
         summary: ImportCounts::default(),
-        position: Position::Line(0),
+        position: RecordPosition::Line(0),
         stop: None,
         is_planned: plan.is_some(),
         has_name_conflict: false,
@@ -104,9 +104,9 @@ struct Import<'a> {
     progress: Option<Progress>,
     summary: ImportCounts,
     /// The position of the last outcome.
-    position: Position,
+    position: RecordPosition,
     /// The error that ended the import before the end of the file, and its position.
-    stop: Option<(ImportError, Position)>,
+    stop: Option<(ImportError, RecordPosition)>,
     is_planned: bool,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,

@@ -302,7 +302,9 @@ pub trait CatalogueExt: Catalogue {
     /// [`Error::TooManyChanges`]; [`Error::Stale`] or [`Error::Rejected`] if another client has changed them meanwhile;
     /// those of [`changes`](Catalogue::changes) and [`commit`](Catalogue::commit).
     fn revert(&self, revert: &Revert) -> Result<Reverted> {
-        revert::revert(self, revert, |rejection, id| self.violations(rejection, id))
+        revert::revert(self, revert, &|rejection, id| {
+            self.violations(rejection, id)
+        })
     }
 
     /// Gives a robot the values again that a version had, by a new change. A deleted robot comes back under its id. If it
@@ -319,7 +321,7 @@ pub trait CatalogueExt: Catalogue {
         expected: Option<Revision>,
     ) -> Result<Robot> {
         let explain = |rejection, id| self.violations(rejection, id);
-        revert::revert_to(self, id, revision, expected, explain)
+        revert::revert_to(self, id, revision, expected, &explain)
     }
 
     /// Executes changes together, as [`commit`](Catalogue::commit) does, without an author.

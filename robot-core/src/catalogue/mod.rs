@@ -65,7 +65,7 @@ pub use restoration::Restoration;
 pub use retention::Retention;
 pub use revert::{By, Revert, Reverted};
 pub use scheme::{OpenFn, Scheme};
-pub use store::{Acting, Catalogue};
+pub use store::{AuthoredCatalogue, Catalogue};
 pub use summary::{Count, FrequentValues, Summary, SummaryGroup, ValueCount};
 pub use url::redact;
 pub use watch::Watch;

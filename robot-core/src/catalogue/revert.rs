@@ -140,15 +140,13 @@ fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> R
 }
 
 /// Finds all rules that a rejected robot violates.
-pub(super) trait Explain: Fn(Rejection, Option<RobotId>) -> Result<Violations> {}
-
-impl<F: Fn(Rejection, Option<RobotId>) -> Result<Violations>> Explain for F {}
+type Explain<'a> = &'a dyn Fn(Rejection, Option<RobotId>) -> Result<Violations>;
 
 /// Undoes changes.
 pub(super) fn revert<C: Catalogue + ?Sized>(
     catalogue: &C,
     revert: &Revert,
-    explain: impl Explain,
+    explain: Explain<'_>,
 ) -> Result<Reverted> {
     // It may be of another catalogue.
     catalogue.changes(&revert.until, 1)?;
@@ -173,7 +171,7 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
             }
             Found::States(states) => *states,
         };
-        match state(&explain, &definition, id, now.as_ref(), before.as_ref())? {
+        match state(explain, &definition, id, now.as_ref(), before.as_ref())? {
             Ok(None) => {}
             Ok(Some(change)) => {
                 undone.push((change, [now, before]));
@@ -252,7 +250,7 @@ pub(super) fn revert_to<C: Catalogue + ?Sized>(
     id: RobotId,
     revision: Revision,
     expected: Option<Revision>,
-    explain: impl Explain,
+    explain: Explain<'_>,
 ) -> Result<Robot> {
     let latest = catalogue.history(id, None, 1)?;
     let now = latest.into_iter().next().ok_or(Error::NotFound(id))?.robot;
@@ -265,7 +263,7 @@ pub(super) fn revert_to<C: Catalogue + ?Sized>(
     let then = then.and_then(|event| event.robot);
     let then = then.ok_or(Error::NoSuchVersion { id, revision })?;
     let definition = catalogue.definition();
-    let change = state(&explain, &definition, id, now.as_ref(), Some(&then))?;
+    let change = state(explain, &definition, id, now.as_ref(), Some(&then))?;
     let store = |change| catalogue.start(change, None).wait();
     Ok(match (change.map_err(Error::from)?, now) {
         (Some(Change::Update(id, expected, changes)), Some(now)) => {
@@ -283,7 +281,7 @@ pub(super) fn revert_to<C: Catalogue + ?Sized>(
 /// The change by which a robot has an earlier state again; `None` if it has it. The inner error is the rules that it
 /// violates.
 fn state(
-    explain: &impl Explain,
+    explain: Explain<'_>,
     definition: &Definition,
     id: RobotId,
     now: Option<&Robot>,

@@ -418,21 +418,21 @@ forward_catalogue!(Arc<C>, self => **self, by => by);
 /// A catalogue whose changes have an author: the methods of [`CatalogueExt`](crate::CatalogueExt) name none.
 ///
 /// ```
-/// use robot_core::{Acting, Catalogue, CatalogueExt, Draft, MemoryCatalogue};
+/// use robot_core::{AuthoredCatalogue, Catalogue, CatalogueExt, Draft, MemoryCatalogue};
 ///
 /// let catalogue = MemoryCatalogue::new();
-/// let robot = Acting::new(&catalogue, "Anna").add(Draft::new("R2-D2", "droid", 1977))?;
+/// let robot = AuthoredCatalogue::new(&catalogue, "Anna").add(Draft::new("R2-D2", "droid", 1977))?;
 /// let history = catalogue.history(robot.id(), None, 1)?;
 /// assert_eq!(history[0].by.as_deref(), Some("Anna"));
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Acting<C: ?Sized> {
+pub struct AuthoredCatalogue<C: ?Sized> {
     by: CompactString,
     catalogue: C,
 }
 
-impl<C: Catalogue> Acting<C> {
+impl<C: Catalogue> AuthoredCatalogue<C> {
     /// A catalogue whose changes have this author, unless they name another one.
     pub fn new(catalogue: C, by: impl Into<CompactString>) -> Self {
         let by = by.into();
@@ -440,4 +440,4 @@ impl<C: Catalogue> Acting<C> {
     }
 }
 
-forward_catalogue!(Acting<C>, self => self.catalogue, by => by.or(Some(&self.by)));
+forward_catalogue!(AuthoredCatalogue<C>, self => self.catalogue, by => by.or(Some(&self.by)));

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
+use super::error::Result;
 use crate::model::{Field, Robot, Value};
 
 /// The numbers of robots by type and decade. In JSON, an object with all members.
@@ -189,8 +190,13 @@ impl FrequentValues {
         }
     }
 
-    /// Those of rows, each of which also has the number of all robots and that of all values.
-    pub(crate) fn of_rows(rows: Vec<Count>, limit: usize) -> Self {
+    /// Those of the rows that a statement returns, up to a number of rows. Each also has the number of all robots and that
+    /// of all values.
+    pub(crate) fn read(
+        limit: usize,
+        read: impl FnOnce(usize) -> Result<Vec<Count>>,
+    ) -> Result<Self> {
+        let rows = read(limit.saturating_add(1))?;
         let number = |row: &Count, place| match row.values.get(place) {
             Some(Some(Value::Integer(number))) => number.unsigned_abs(),
             _ => 0,
@@ -201,7 +207,7 @@ impl FrequentValues {
         let groups = rows
             .into_iter()
             .map(|mut row| (row.values.swap_remove(0), row.count));
-        Self::of(groups.collect(), count, values, limit)
+        Ok(Self::of(groups.collect(), count, values, limit))
     }
 }
 

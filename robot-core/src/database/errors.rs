@@ -52,10 +52,16 @@ pub(super) fn taken(error: &DieselError) -> Option<Violation> {
 /// Whether a statement was for another definition than that of the database.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(super) fn is_stale_definition(error: &DieselError) -> bool {
-    let DieselError::QueryBuilderError(cause) = error else {
-        return false;
-    };
-    matches!(cause.downcast_ref(), Some(Error::DefinitionStale))
+    matches!(wrapped(error), Some(Error::DefinitionStale))
+}
+
+/// The catalogue's own error in one of Diesel.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) fn wrapped(error: &DieselError) -> Option<&Error> {
+    match error {
+        DieselError::QueryBuilderError(cause) => cause.downcast_ref(),
+        _ => None,
+    }
 }
 
 /// A catalogue error that a statement of several steps ended with, as an error of Diesel.

@@ -10,7 +10,7 @@ use crate::{catalogue::Room, model::Robot};
 /// Executes SQL. Statements are futures: those of a database server wait for its answers, and those of SQLite never
 /// wait.
 pub(super) trait Execute: Send + Sized {
-    /// Executes statements without values and results.
+    /// Executes statements without values and results; nothing if there are none.
     fn batch(&mut self, statements: &str) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// Executes a statement that changes rows, and returns their number.
@@ -85,6 +85,9 @@ macro_rules! impl_execute {
 
             impl Execute for $connection {
                 async fn batch(&mut self, statements: &str) -> QueryResult<()> {
+                    if statements.is_empty() {
+                        return Ok(());
+                    }
                     self.batch_execute(statements)$($await)*
                 }
 

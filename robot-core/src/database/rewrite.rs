@@ -10,7 +10,7 @@ use super::{
     errors::wrap,
     fragment::{Fragment, json},
     schema::{DraftRow, ROBOT, RobotRow},
-    statements::{by_definition, check_current, end_of_step, select, set_actor},
+    statements::{by_definition, check_current, end_of_step, select, set_author},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Redefinition, Room},
@@ -123,11 +123,9 @@ pub(super) async fn step<C: Dialect>(
         let actor =
             "UPDATE robots_catalogue SET actor = (SELECT actor FROM robots_rewrite WHERE id = 1)";
         connection.batch(actor).await?;
-        if !C::IN_ORDER.is_empty() {
-            connection.batch(C::IN_ORDER).await?;
-        }
+        connection.batch(C::IN_ORDER).await?;
         drop_values(connection, &dropped, of_step()).await?;
-        set_actor(connection, None).await?;
+        set_author(connection, None).await?;
     }
     let with_own = of_step().sql(" AND robots.own IS NOT NULL ORDER BY robots.id");
     let query = select(ROBOT, Some(with_own)).sql(C::FOR_UPDATE);

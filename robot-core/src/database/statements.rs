@@ -323,7 +323,10 @@ pub(super) async fn check_current<C: Dialect>(
 }
 
 /// Stores who changes robots in the transaction of the caller, for the triggers; `None` before it ends.
-pub(super) async fn set_actor<C: Execute>(connection: &mut C, by: Option<&str>) -> QueryResult<()> {
+pub(super) async fn set_author<C: Execute>(
+    connection: &mut C,
+    by: Option<&str>,
+) -> QueryResult<()> {
     let actor = Fragment::new("UPDATE robots_catalogue SET actor = ");
     connection.change(actor.text_or_null(by)).await.map(drop)
 }
@@ -335,12 +338,12 @@ pub(super) async fn delete<C: Execute>(
     condition: Fragment<'_>,
 ) -> QueryResult<usize> {
     if by.is_some() {
-        set_actor(connection, by).await?;
+        set_author(connection, by).await?;
     }
     let delete = Fragment::new("DELETE FROM robots WHERE ");
     let deleted = connection.change(delete.then(condition)).await?;
     if by.is_some() {
-        set_actor(connection, None).await?;
+        set_author(connection, None).await?;
     }
     Ok(deleted)
 }

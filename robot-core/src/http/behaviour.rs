@@ -1,6 +1,6 @@
 //! The behaviours: the two of the contract, which differ only in status codes, and that of `/v1`.
 
-use std::{fmt, num::NonZeroUsize};
+use std::fmt;
 
 use ::http::StatusCode;
 use serde::Deserialize;
@@ -60,8 +60,8 @@ impl Behaviour {
     }
 
     /// The number of robots on a page, unless the client chooses another; `None` for all robots.
-    pub(super) fn default_limit(self) -> Option<NonZeroUsize> {
-        NonZeroUsize::new(100).filter(|_| self == Self::C)
+    pub(super) fn default_limit(self) -> Option<usize> {
+        (self == Self::C).then_some(100)
     }
 }
 

@@ -7,8 +7,8 @@ use std::{
 };
 
 use ::http::{
-    HeaderName, HeaderValue,
-    header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL},
+    HeaderName,
+    header::{ACCEPT, AUTHORIZATION},
 };
 use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
@@ -35,9 +35,6 @@ use crate::{
 
 /// The number of changes in a response, unless the client wants fewer or more.
 const LIMIT: usize = 100;
-
-/// The maximum number of changes in a response.
-const LIMIT_MAXIMUM: usize = 1000;
 
 /// The number of changes that are read together. Higher, and large robots take more memory; lower, and there are more reads.
 const STEP: usize = 200;
@@ -106,25 +103,12 @@ fn position_failure(name: &str) -> impl Fn(ParsePositionError) -> Failure {
     move |error| Failure::malformed(format!("{name}: {error}"))
 }
 
-fn limit(call: &Call<'_>) -> Result<usize, Failure> {
-    let limit = call.arguments.parse("limit", |text| {
-        let limit = text.parse().ok();
-        let limit = limit.filter(|limit| (1..=LIMIT_MAXIMUM).contains(limit));
-        limit.ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}"))
-    })?;
-    Ok(limit.unwrap_or(LIMIT))
-}
-
 /// `GET /v1/changes`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let filter = filter(&call.arguments, &call.definition)?;
     let after = call.arguments.parse("after", str::parse::<Position>)?;
-    let wait = call.arguments.parse("wait", |text| {
-        let seconds = text.parse().ok();
-        let seconds = seconds.filter(|seconds| *seconds <= WAIT_MAXIMUM);
-        seconds.ok_or_else(|| format!("wait must be an integer from 0 to {WAIT_MAXIMUM}"))
-    })?;
-    let limit = limit(call)?;
+    let wait = call.arguments.integer("wait", 0..=WAIT_MAXIMUM)?;
+    let limit = call.arguments.limit()?.unwrap_or(LIMIT);
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     if accepts_events(headers::value(call.headers, ACCEPT).as_deref()) {
         let last = headers::value(call.headers, LAST_EVENT_ID).filter(|last| !last.is_empty());
@@ -154,11 +138,12 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         return Ok(Pending::blocking(move || {
             let now = service.catalogue.position()?;
             let (changes, more) = (Vec::new(), false);
-            Ok(current(&Page {
+            let page = render::json(&Page {
                 changes,
                 next: now,
                 more,
-            }))
+            });
+            Ok(response::not_stored(page))
         }));
     };
     let wait = Duration::from_secs(wait.unwrap_or(0));
@@ -203,24 +188,16 @@ fn changes(catalogue: &dyn Catalogue, after: &Position, limit: usize) -> Result<
 }
 
 fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
-    current(&Page {
+    response::not_stored(render::json(&Page {
         changes: EventView::all(changes, definition, filter).collect(),
         next: &changes.next,
         more: !changes.is_last,
-    })
-}
-
-/// The response with changes of now, which no cache keeps.
-fn current<N: Serialize>(page: &Page<'_, N>) -> Response {
-    let mut response = response::ok(render::json(page));
-    let no_store = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(CACHE_CONTROL, no_store);
-    response
+    }))
 }
 
 /// `GET /v1/robots/{id}/history`.
 pub(super) fn history(call: &Call<'_>) -> Started {
-    let (id, limit) = (call.id()?, limit(call)?);
+    let (id, limit) = (call.id()?, call.arguments.limit()?.unwrap_or(LIMIT));
     let before = call.arguments.parse("before", str::parse::<Revision>)?;
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     Ok(Pending::blocking(move || {

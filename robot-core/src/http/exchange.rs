@@ -79,9 +79,7 @@ impl Exchange {
     pub(super) fn new(service: Arc<Service>, head: Parts) -> Self {
         let settings = &service.settings;
         let path = head.uri.path().strip_prefix(settings.base.as_str());
-        let (route, parameter) = path
-            .and_then(|path| routes::find(settings.apis, path))
-            .unzip();
+        let (route, parameter) = path.and_then(routes::find).unzip();
         let path = route.map_or(path.unwrap_or_default(), |route| route.path);
         let behaviour = settings.behaviour_of(path);
         let credentials = headers::value(&head.headers, AUTHORIZATION);

@@ -96,5 +96,5 @@ pub use parse_error::ParseError;
 pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError, Piece};
 pub use request_id::RequestId;
 pub use response::{Body, Chunks, Response};
-pub use settings::{ApiSettings, Apis};
+pub use settings::ApiSettings;
 pub use token::{AccessToken, Permission, TokenName};

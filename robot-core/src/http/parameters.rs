@@ -1,5 +1,7 @@
 //! The parameters of queries: which an operation has, and the values in a request.
 
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
 use compact_str::CompactString;
 use percent_encoding::percent_decode;
 
@@ -9,6 +11,9 @@ use crate::{
     model::{Definition, text},
     transfer::FileFormat,
 };
+
+/// The maximum number of robots, changes or values in a response that has a part of them.
+const LIMIT_MAXIMUM: usize = 1000;
 
 /// The parameters of an operation.
 pub(super) struct Parameters {
@@ -238,6 +243,29 @@ impl Arguments {
             parsed.map_err(|_| format!("{name} must be true or false"))
         });
         Ok(flag?.unwrap_or_default())
+    }
+
+    /// An integer of a range.
+    pub(super) fn integer<T: FromStr + PartialOrd + Display>(
+        &self,
+        name: &str,
+        range: RangeInclusive<T>,
+    ) -> Result<Option<T>, Failure> {
+        self.parse(name, |text| {
+            let digits = Some(text).filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+            let integer = digits.and_then(|digits| digits.parse().ok());
+            integer
+                .filter(|integer| range.contains(integer))
+                .ok_or_else(|| {
+                    let (least, greatest) = (range.start(), range.end());
+                    format!("{name} must be an integer from {least} to {greatest}")
+                })
+        })
+    }
+
+    /// The number of robots, changes or values that the client wants.
+    pub(super) fn limit(&self) -> Result<Option<usize>, Failure> {
+        self.integer("limit", 1..=LIMIT_MAXIMUM)
     }
 
     /// The format of a file.

@@ -1,6 +1,5 @@
 //! `GET /v1/access`: what the client may do.
 
-use ::http::{HeaderValue, header::CACHE_CONTROL};
 use serde_json::json;
 
 use super::{
@@ -19,13 +18,11 @@ pub(super) fn get(call: &Call<'_>) -> Started {
         return Err(Failure::NotPermitted(AccessError::UnknownToken));
     }
     let may = |permission| call.client.check(permission).is_ok();
-    let mut response = response::ok(render::json(&json!({
+    let permissions = render::json(&json!({
         "name": call.client.name(),
         "read": may(Read),
         "write": may(Write),
         "define": may(Define),
-    })));
-    let no_store = HeaderValue::from_static("no-store");
-    response.headers_mut().insert(CACHE_CONTROL, no_store);
-    Ok(Pending::ready(Ok(response)))
+    }));
+    Ok(Pending::ready(Ok(response::not_stored(permissions))))
 }

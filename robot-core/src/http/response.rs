@@ -44,6 +44,14 @@ pub(super) fn ok(bytes: Vec<u8>) -> Response {
     Response::new(Body::Whole(bytes))
 }
 
+/// A response with the status 200 that no cache keeps.
+pub(super) fn not_stored(bytes: Vec<u8>) -> Response {
+    let mut response = ok(bytes);
+    let no_store = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, no_store);
+    response
+}
+
 /// A response with the status 200 and a streamed body.
 pub(super) fn streamed(chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 'static) -> Response {
     Response::new(Body::Streamed(Box::new(chunks)))

@@ -1,6 +1,6 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
-use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use ::http::{
     HeaderName,
@@ -15,7 +15,7 @@ use super::{
     conditions::{ATTEMPTS, Conditions, repeat},
     failure::{Failure, PATCH_TYPE},
     headers, list,
-    query::{ListQuery, check_choices, fields, filter, limit, view},
+    query::{ListQuery, check_choices, fields, filter, view},
     render::{self, Array, envelope},
     reply::{Reply, done},
     response::{self, HandlerResult, Started},
@@ -62,7 +62,7 @@ fn start_list(call: &Call<'_>, query: ListQuery) -> Started {
         let pages = Pages::new(catalogue, query.filter.clone()).starting_at(query.cursor.clone());
         let pages = pages.with_fields(fields);
         let (mut response, next) = match query.limit {
-            Some(limit) => list::page(pages, limit.get(), array, request_id)?,
+            Some(limit) => list::page(pages, limit, array, request_id)?,
             None => (list::stream(pages, array, request_id)?, None),
         };
         let headers = response.headers_mut();
@@ -80,8 +80,8 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     let (arguments, definition) = (&call.arguments, &call.definition);
     let filter = filter(arguments, definition)?;
     let by = arguments.parse("by", |name| field_of(name, definition))?;
-    let given = arguments.parse("limit", limit)?;
-    let limit = given.map_or(FREQUENT, NonZeroUsize::get);
+    let given = arguments.limit()?;
+    let limit = given.unwrap_or(FREQUENT);
     let is_countable = |by: &Field| definition.countable().any(|field| field.is(by));
     let counts_all = given.is_none() && by.as_ref().is_some_and(is_countable);
     let (service, behaviour) = (Arc::clone(call.service), call.context.behaviour);

@@ -13,11 +13,11 @@ use super::{
     parameters::{Arguments, Parameters},
     request_body::Pieces,
     response::Started,
-    settings::{Apis, Service},
+    settings::Service,
     token::Permission,
 };
 use crate::{
-    catalogue::{Acting, Catalogue},
+    catalogue::{AuthoredCatalogue, Catalogue},
     model::{Definition, RobotId, draft_json::Subject, excerpt},
 };
 
@@ -28,8 +28,6 @@ pub(super) struct Route {
     pub(super) path: &'static str,
     /// The path without the prefix of an API, by which the description has it.
     pub(super) name: &'static str,
-    /// The API that it belongs to, or both.
-    pub(super) apis: Apis,
     /// `HEAD` is handled like `GET`; every route allows `OPTIONS`.
     pub(super) methods: &'static [Operation],
 }
@@ -88,7 +86,7 @@ impl<'a> Call<'a> {
     pub(super) fn catalogue(&self) -> Arc<dyn Catalogue> {
         let catalogue = Arc::clone(&self.service.catalogue);
         match self.client.name() {
-            Some(name) => Arc::new(Acting::new(catalogue, name)),
+            Some(name) => Arc::new(AuthoredCatalogue::new(catalogue, name)),
             None => catalogue,
         }
     }
@@ -115,10 +113,9 @@ impl<'a> Call<'a> {
 }
 
 impl Route {
-    /// Whether a service with these APIs has the route.
-    pub(super) fn is_of(&self, apis: Apis) -> bool {
-        let is_served = apis == self.apis || [apis, self.apis].contains(&Apis::Both);
-        is_served && !self.methods.is_empty()
+    /// Whether a service has the route.
+    pub(super) fn is_served(&self) -> bool {
+        !self.methods.is_empty()
     }
 
     /// A method, if the route takes it.

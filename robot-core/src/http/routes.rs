@@ -18,7 +18,7 @@ use super::{
         Handler::{self, Bodyless, Streamed, Whole},
         Operation, Route,
     },
-    settings::{ApiSettings, Apis},
+    settings::ApiSettings,
     token::Permission::{self, Define, Read, Write},
 };
 
@@ -30,19 +30,16 @@ macro_rules! routes {
             $(Route {
                 path: concat!("/v1", $path),
                 name: $path,
-                apis: Apis::V1,
                 methods: &[$($($both,)+)? $($($v1),+)?],
             },)+
             $(Route {
                 path: concat!("/api", $path),
                 name: $path,
-                apis: Apis::Contract,
                 methods: &[$($($both),+)?],
             },)+
             Route {
                 path: "/openapi.json",
                 name: "/openapi.json",
-                apis: Apis::Both,
                 methods: &[needing(None, read(openapi::get, &NONE))],
             },
         ]
@@ -113,17 +110,16 @@ const fn write(
 }
 
 /// The route of a path below the base, and the parameter in the path.
-pub(super) fn find(apis: Apis, path: &str) -> Option<(&'static Route, Vec<u8>)> {
-    let mut routes = TABLE.iter().filter(|route| route.is_of(apis));
+pub(super) fn find(path: &str) -> Option<(&'static Route, Vec<u8>)> {
+    let mut routes = TABLE.iter().filter(|route| route.is_served());
     routes.find_map(|route| Some((route, route.matches(path)?)))
 }
 
 /// All paths of a service below its base path, for people: those of an API.
 pub(super) fn paths(settings: &ApiSettings, behaviour: Behaviour) -> String {
     let base = &settings.base;
-    let is_listed = |route: &&Route| {
-        route.is_of(settings.apis) && settings.behaviour_of(route.path) == behaviour
-    };
+    let is_listed =
+        |route: &&Route| route.is_served() && settings.behaviour_of(route.path) == behaviour;
     let paths = TABLE
         .iter()
         .filter(is_listed)
@@ -141,7 +137,7 @@ mod tests {
     #[test]
     fn route_only_at_v1_takes_one_row() {
         static OWN: &[Route] = routes! { "/changes" v1 [read(robots::list, &LIST)]; };
-        let served = OWN.iter().filter(|route| route.is_of(Apis::Both));
+        let served = OWN.iter().filter(|route| route.is_served());
         let paths: Vec<_> = served.map(|route| route.path).collect();
         assert_eq!(paths, ["/v1/changes", "/openapi.json"]);
     }

@@ -6,7 +6,7 @@ use super::{
     import::{Import, RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict},
     import_metrics::ImportMetrics,
     outcome::{ATOMIC_LIMIT, ImportError, ImportOptions, Outcome, Stored},
-    position::Position,
+    position::RecordPosition,
     record::{ReadError, Record},
 };
 use crate::{
@@ -118,9 +118,9 @@ fn run<C: Catalogue + ?Sized>(
             ) if Instant::now() < deadline => {}
             // The names were free when they were looked up.
             Err(error) if is_conflict(&error, options.key().or(Some(&Field::NAME))) => {
-                return vec![Position::All.failed(contended())];
+                return vec![RecordPosition::All.failed(contended())];
             }
-            Err(error) => return vec![Position::All.failed(error)],
+            Err(error) => return vec![RecordPosition::All.failed(error)],
         }
         thread::sleep(RETRY_PAUSE);
     }
@@ -129,7 +129,7 @@ fn run<C: Catalogue + ?Sized>(
 /// A failure of the store is not one of a record.
 fn of_all_if_store_failed(outcome: Outcome) -> Outcome {
     match outcome.result {
-        Err(error) if !error.is_record_error() => Position::All.failed(error),
+        Err(error) if !error.is_record_error() => RecordPosition::All.failed(error),
         result => Outcome { result, ..outcome },
     }
 }
@@ -147,7 +147,7 @@ fn apply<C: Catalogue + ?Sized>(
     catalogue.apply_all(changes)
 }
 
-impl Position {
+impl RecordPosition {
     /// The outcome of a record here that failed.
     fn failed(self, error: impl Into<ImportError>) -> Outcome {
         Outcome {

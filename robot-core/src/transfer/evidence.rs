@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{columns::Meaning, names::Names, position::Position, record::Cell};
+use super::{columns::Meaning, names::Names, position::RecordPosition, record::Cell};
 use crate::model::{
     CHOICE_LIMIT, DateOrder, Format, NAME_LENGTH_LIMIT, NULLS, NamedFormat, Reading, excerpt, whole,
 };
@@ -129,7 +129,7 @@ impl Evidence {
         self.number - 1
     }
 
-    pub(super) fn add(&mut self, position: Position, record: u64, cell: Cell<'_>) {
+    pub(super) fn add(&mut self, position: RecordPosition, record: u64, cell: Cell<'_>) {
         let (raw, is_json) = match cell {
             Cell::Text(text) => (String::from_utf8_lossy(text), false),
             Cell::Json("null") => return,
@@ -172,7 +172,7 @@ impl Evidence {
         }
     }
 
-    fn add_text(&mut self, position: Position, text: &str, fits: impl Fn(Guess) -> bool) {
+    fn add_text(&mut self, position: RecordPosition, text: &str, fits: impl Fn(Guess) -> bool) {
         self.values += 1;
         self.first.get_or_insert_with(|| sample(position, text));
         for guess in Guess::all() {
@@ -312,7 +312,7 @@ impl Evidence {
 }
 
 /// A value, and where it is.
-fn sample(position: Position, text: &str) -> String {
+fn sample(position: RecordPosition, text: &str) -> String {
     format!("'{}' ({position})", excerpt(text))
 }
 

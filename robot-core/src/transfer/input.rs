@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     encoding::{Decoding, Source},
-    position::Position,
+    position::RecordPosition,
     record::ReadError,
 };
 
@@ -68,7 +68,7 @@ impl<R: Read> Input<R> {
     }
 
     /// Counts a record, which begins on this line, and returns its position.
-    pub(super) fn count(&mut self, line: u64) -> Position {
+    pub(super) fn count(&mut self, line: u64) -> RecordPosition {
         let position = self.locate(line);
         self.count += 1;
         self.last_line = line;
@@ -76,11 +76,11 @@ impl<R: Read> Input<R> {
     }
 
     /// The position of the record after the last one, which begins on this line.
-    fn locate(&self, line: u64) -> Position {
+    fn locate(&self, line: u64) -> RecordPosition {
         if line > self.last_line {
-            Position::Line(line)
+            RecordPosition::Line(line)
         } else {
-            Position::Record(self.count + 1)
+            RecordPosition::Record(self.count + 1)
         }
     }
 

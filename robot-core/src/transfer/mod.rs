@@ -82,7 +82,7 @@ pub use outcome::{
     ATOMIC_LIMIT, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Stored,
 };
 pub use plan::{Plan, PlanError, PlanOptions};
-pub use position::Position;
+pub use position::RecordPosition;
 pub use record::{ReadError, Record, Values};
 pub use records::{ReadOptions, Records};
 pub use survey::{ColumnReason, PlannedColumn};

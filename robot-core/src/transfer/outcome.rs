@@ -1,6 +1,6 @@
 //! Options and outcomes of an import.
 
-use super::{position::Position, record::ReadError};
+use super::{position::RecordPosition, record::ReadError};
 use crate::{
     catalogue::Error,
     model::{Definition, Field, Message, RobotId, Rule, listed},
@@ -100,7 +100,8 @@ pub struct ImportOptions {
     pub key: Option<Field>,
     /// What to do with robots that exist.
     pub on_conflict: OnConflict,
-    /// Whether records are added that equal a robot, if names are not unique. Otherwise they fail.
+    /// Whether records are added that equal a robot, if names are not unique. Otherwise they fail: the import keeps a hash
+    /// of each robot that has the name of a record.
     pub adds_equal: bool,
     /// Whether the import continues after a record has failed. Otherwise no later record is stored. A
     /// failure of the store or the input ends it all the same.
@@ -141,16 +142,16 @@ impl ImportOptions {
 /// The outcome of one record.
 ///
 /// ```
-/// use robot_core::transfer::{ImportError, Outcome, Position};
+/// use robot_core::transfer::{ImportError, Outcome, RecordPosition};
 ///
 /// let error = ImportError::Malformed(vec!["year must be an integer".into()]);
-/// let outcome = Outcome { position: Position::Line(7), id: None, result: Err(error) };
+/// let outcome = Outcome { position: RecordPosition::Line(7), id: None, result: Err(error) };
 /// assert_eq!(outcome.message().as_deref(), Some("line 7: year must be an integer"));
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
     /// Where the record is in the file.
-    pub position: Position,
+    pub position: RecordPosition,
     /// The id of the robot that the record has added, or that it finds.
     pub id: Option<RobotId>,
     /// What was stored, or why nothing was.
@@ -170,9 +171,9 @@ impl Outcome {
 /// The result of a record that did not fail.
 ///
 /// ```
-/// use robot_core::transfer::{Outcome, Position, Stored};
+/// use robot_core::transfer::{Outcome, RecordPosition, Stored};
 ///
-/// let outcome = Outcome { position: Position::Line(7), id: None, result: Ok(Stored::Skipped) };
+/// let outcome = Outcome { position: RecordPosition::Line(7), id: None, result: Ok(Stored::Skipped) };
 /// assert!(matches!(outcome.result, Ok(Stored::Skipped)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,11 +257,11 @@ impl ImportError {
 /// The number of records by outcome.
 ///
 /// ```
-/// use robot_core::transfer::{Outcome, Position, Stored, ImportCounts};
+/// use robot_core::transfer::{Outcome, RecordPosition, Stored, ImportCounts};
 ///
 /// let mut summary = ImportCounts::default();
 /// for (line, stored) in [(1, Stored::Added), (2, Stored::Skipped)] {
-///     let position = Position::Line(line);
+///     let position = RecordPosition::Line(line);
 ///     summary.count(&Outcome { position, id: None, result: Ok(stored) });
 /// }
 /// assert_eq!((summary.added, summary.skipped, summary.records()), (1, 1, 2));

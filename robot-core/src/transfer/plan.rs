@@ -11,7 +11,7 @@ use super::{
     import::Import,
     new_field::ProposalError,
     outcome::{ImportCounts, ImportError, ImportOptions, Outcome},
-    position::Position,
+    position::RecordPosition,
     record::ReadError,
     records::Records,
     survey::{ColumnReason, PlannedColumn, Survey},
@@ -131,7 +131,7 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let open = || {
             open().map_err(|cause| ReadError::Input {
-                position: Position::Line(0),
+                position: RecordPosition::Line(0),
                 cause,
             })
         };

@@ -6,17 +6,17 @@ use std::fmt;
 /// identify it, as in a JSON array on one line. A failure that is not of one record has `all records`.
 ///
 /// ```
-/// use robot_core::transfer::{FileFormat, Position, Records};
+/// use robot_core::transfer::{FileFormat, RecordPosition, Records};
 ///
 /// let positions = |file: &str| -> Vec<_> {
 ///     Records::new(file.as_bytes(), FileFormat::Json).flatten().map(|record| record.position).collect()
 /// };
-/// assert_eq!(positions("[{},{}]"), [Position::Record(1), Position::Record(2)]);
-/// assert_eq!(positions("[\n{},\n{}\n]"), [Position::Line(2), Position::Line(3)]);
-/// assert_eq!(Position::Line(2).to_string(), "line 2");
+/// assert_eq!(positions("[{},{}]"), [RecordPosition::Record(1), RecordPosition::Record(2)]);
+/// assert_eq!(positions("[\n{},\n{}\n]"), [RecordPosition::Line(2), RecordPosition::Line(3)]);
+/// assert_eq!(RecordPosition::Line(2).to_string(), "line 2");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Position {
+pub enum RecordPosition {
     /// The line on which the record begins, from 1.
     Line(u64),
     /// The number of the record, from 1: another record, or the array, begins on the same line.
@@ -25,7 +25,7 @@ pub enum Position {
     All,
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for RecordPosition {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(number) => write!(formatter, "line {number}"),

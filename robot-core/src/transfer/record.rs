@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, io};
 
-use super::position::Position;
+use super::position::RecordPosition;
 use crate::model::{
     Draft, Field, Message, Messages, Reading, Revision, RobotId, Value, draft_json::parse_json,
     whole,
@@ -14,16 +14,16 @@ pub(super) type ParsedRecord = Result<Values, Messages>;
 /// A record of a file: its values, or why it has none.
 ///
 /// ```
-/// use robot_core::{Draft, transfer::{Position, Record, Values}};
+/// use robot_core::{Draft, transfer::{RecordPosition, Record, Values}};
 ///
 /// let values = Values::from(Draft::new("R2-D2", "droid", 1977));
-/// let record = Record { position: Position::Line(7), values: Ok(values) };
+/// let record = Record { position: RecordPosition::Line(7), values: Ok(values) };
 /// # assert!(record.values.is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Where it is in the file.
-    pub position: Position,
+    pub position: RecordPosition,
     /// The values, or messages for the person who can correct the record.
     pub values: Result<Values, Vec<Message>>,
 }
@@ -123,7 +123,7 @@ impl Record {
     ) -> impl Iterator<Item = Result<Self, ReadError>> {
         (1..).zip(drafts).map(|(number, draft)| {
             Ok(Self {
-                position: Position::Record(number),
+                position: RecordPosition::Record(number),
                 values: Ok(draft.into()),
             })
         })
@@ -133,11 +133,11 @@ impl Record {
 /// Why no more records can be read.
 ///
 /// ```
-/// use robot_core::transfer::{FileFormat, Position, Records};
+/// use robot_core::transfer::{FileFormat, RecordPosition, Records};
 ///
 /// let mut records = Records::new("name,year\nR2-D2,1977\n".as_bytes(), FileFormat::Csv);
 /// let error = records.next().ok_or("no record")?.unwrap_err();
-/// assert_eq!(error.position(), Position::Line(1));
+/// assert_eq!(error.position(), RecordPosition::Line(1));
 /// assert!(error.to_string().contains("type"));
 /// # Ok::<(), &str>(())
 /// ```
@@ -148,7 +148,7 @@ pub enum ReadError {
     #[error("The input cannot be read: {cause}")]
     Input {
         /// The current position.
-        position: Position,
+        position: RecordPosition,
         /// The error of the system.
         #[source]
         cause: io::Error,
@@ -157,7 +157,7 @@ pub enum ReadError {
     #[error("{message}")]
     Malformed {
         /// The position of the error.
-        position: Position,
+        position: RecordPosition,
         /// The message for the person who can correct the input.
         message: Cow<'static, str>,
     },
@@ -166,7 +166,7 @@ pub enum ReadError {
 impl ReadError {
     /// Where reading ended.
     #[must_use]
-    pub fn position(&self) -> Position {
+    pub fn position(&self) -> RecordPosition {
         let (Self::Input { position, .. } | Self::Malformed { position, .. }) = self;
         *position
     }

@@ -12,7 +12,7 @@ use super::{
     format::FileFormat,
     input::{Input, RECORD_LIMIT},
     json_reader::{self, JsonReader, not_json},
-    position::Position,
+    position::RecordPosition,
     record::{Cell, ParsedRecord, ReadError, Record, Values},
 };
 use crate::model::{
@@ -25,12 +25,12 @@ use crate::model::{
 /// An invalid record does not affect the next ones; an error ends the iteration.
 ///
 /// ```
-/// use robot_core::{Draft, transfer::{FileFormat, Position, Records}};
+/// use robot_core::{Draft, transfer::{FileFormat, RecordPosition, Records}};
 ///
 /// let file = "{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n\n{\"year\":\"1977\"}\n";
 /// let records: Vec<_> = Records::new(file.as_bytes(), FileFormat::Ndjson).collect::<Result<_, _>>()?;
 /// assert_eq!(records[0].values, Ok(Draft::new("R2-D2", "droid", 1977).into()));
-/// assert_eq!((records[1].position, records[1].values.is_err()), (Position::Line(3), true));
+/// assert_eq!((records[1].position, records[1].values.is_err()), (RecordPosition::Line(3), true));
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 pub struct Records<R> {
@@ -216,7 +216,7 @@ impl<R: Read> Records<R> {
     }
 
     /// Reads the next record. Returns its position; `None` at the end.
-    pub(super) fn next_position(&mut self) -> Result<Option<Position>, ReadError> {
+    pub(super) fn next_position(&mut self) -> Result<Option<RecordPosition>, ReadError> {
         let line = self.reader.next(&mut self.input)?;
         Ok(line.map(|line| self.input.count(line)))
     }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::{
     columns::{Columns, Meaning, normalized, twice},
     evidence::Evidence,
-    position::Position,
+    position::RecordPosition,
     record::ReadError,
     records::Records,
 };
@@ -125,7 +125,7 @@ impl Survey {
         };
         let headings: Vec<_> = headings.iter().map(String::as_str).collect();
         let added = survey.add(&mut columns, &headings);
-        added.map_err(|message| malformed(Position::Line(1), message))?;
+        added.map_err(|message| malformed(RecordPosition::Line(1), message))?;
         while let Some(position) = records.next_position()? {
             survey.records += 1;
             // The plan counts a record that is malformed as a failure.
@@ -146,7 +146,7 @@ impl Survey {
         }
         if survey.records > 0 || survey.has_header {
             let checked = columns.check_choices(&survey.headings());
-            checked.map_err(|message| malformed(Position::Line(1), message))?;
+            checked.map_err(|message| malformed(RecordPosition::Line(1), message))?;
         }
         Ok(survey)
     }

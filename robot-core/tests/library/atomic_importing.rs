@@ -3,7 +3,8 @@
 use robot_core::{
     Catalogue, Error,
     transfer::{
-        FileFormat, ImportError, ImportOptions, OnConflict, Position, Records, import_atomically,
+        FileFormat, ImportError, ImportOptions, OnConflict, RecordPosition, Records,
+        import_atomically,
     },
 };
 
@@ -63,7 +64,7 @@ fn store_that_is_busy_for_a_moment_is_tried_again() {
         let records = Records::new(robots.as_bytes(), FileFormat::Ndjson);
         let failed = import_atomically(&*catalogue, records, &ImportOptions::default());
         assert_eq!(failed.len(), 1);
-        assert_eq!(failed[0].position, Position::All);
+        assert_eq!(failed[0].position, RecordPosition::All);
         let error = failed[0].result.as_ref().unwrap_err();
         let is_unavailable = matches!(error, ImportError::Store(Error::Unavailable(_)));
         assert!(is_unavailable, "{error:?}");

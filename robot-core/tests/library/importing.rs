@@ -5,7 +5,8 @@ use std::sync::Arc;
 use robot_core::{
     Catalogue, CatalogueExt, Definition, Draft, MemoryCatalogue, Pages, Redefinition,
     transfer::{
-        Columns, FileFormat, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import,
+        Columns, FileFormat, ImportOptions, OnConflict, Outcome, RecordPosition, Records, Stored,
+        import,
     },
 };
 
@@ -46,8 +47,8 @@ pub(crate) fn described(outcome: &Outcome) -> String {
 /// The number of the line of a record, since no two records share one; 0 for all records.
 fn line(outcome: &Outcome) -> u64 {
     match outcome.position {
-        Position::Line(number) | Position::Record(number) => number,
-        Position::All => 0,
+        RecordPosition::Line(number) | RecordPosition::Record(number) => number,
+        RecordPosition::All => 0,
     }
 }
 
@@ -277,5 +278,37 @@ fn records_of_equal_names_are_skipped_by_unique_values() {
             assert_eq!(skipping(is_dry_run), ["2 added", "3 added", "4 skipped"]);
         }
         assert_eq!(skipping(false), ["2 skipped", "3 skipped", "4 skipped"]);
+    });
+}
+
+#[test]
+fn records_are_compared_by_the_members_that_they_have() {
+    on_both_kinds_of_store(|catalogue| {
+        let json = r#"{"properties":{"name":{"unique":false},"code":{"type":"string"}}}"#;
+        let definition: Definition = json.parse().unwrap();
+        catalogue.define(Redefinition::new(definition)).unwrap();
+        let mut draft = Draft::new("Vase", "droid", 1);
+        draft.set("code", "a");
+        catalogue.add(draft).unwrap();
+        let members = ["", r#","code":"b""#, r#","code":null"#, r#","code":"a""#];
+        let lines = members
+            .map(|code| format!("{{\"name\":\"Vase\",\"type\":\"droid\",\"year\":1{code}}}\n"));
+        let file = lines.concat();
+        let options = ImportOptions {
+            keeps_going: true,
+            ..ImportOptions::default()
+        };
+        let columns = Columns::of(catalogue.definition());
+        let records = Records::new(file.as_bytes(), FileFormat::Ndjson).with_columns(columns);
+        let outcomes = import(Arc::clone(&catalogue), records, options);
+        let outcomes: Vec<_> = outcomes.map(|outcome| described(&outcome)).collect();
+        let present = "The same robot is there already";
+        let expected = [
+            format!("1: {present}"),
+            "2 added".to_owned(),
+            "3 added".to_owned(),
+            format!("4: {present}"),
+        ];
+        assert_eq!(outcomes, expected);
     });
 }

@@ -5,7 +5,8 @@ use std::io::{self, Cursor, Read};
 use robot_core::{
     Definition, Draft,
     transfer::{
-        Columns, FileFormat, Header, ImportError, Position, RECORD_LIMIT, ReadOptions, Records,
+        Columns, FileFormat, Header, ImportError, RECORD_LIMIT, ReadOptions, RecordPosition,
+        Records,
     },
 };
 
@@ -27,10 +28,10 @@ fn read(input: impl Read, format: FileFormat) -> Vec<String> {
 }
 
 /// The number of a line, or the whole position.
-fn place(position: Position) -> String {
+fn place(position: RecordPosition) -> String {
     match position {
-        Position::Line(line) => line.to_string(),
-        Position::Record(_) | Position::All => position.to_string(),
+        RecordPosition::Line(line) => line.to_string(),
+        RecordPosition::Record(_) | RecordPosition::All => position.to_string(),
     }
 }
 
@@ -207,7 +208,7 @@ fn records_without_header_have_the_lines_on_which_they_begin() {
         let positions = records
             .with_columns(columns)
             .map(|record| record.unwrap().position);
-        assert!(positions.eq(lines.map(Position::Line)), "{file}");
+        assert!(positions.eq(lines.map(RecordPosition::Line)), "{file}");
     }
 }
 

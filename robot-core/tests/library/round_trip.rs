@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     Catalogue, CatalogueExt, Draft, Field, MemoryCatalogue, Pages, Redefinition, Value,
-    transfer::{Columns, FileFormat, ImportOptions, Position, Records, RobotWriter, import},
+    transfer::{Columns, FileFormat, ImportOptions, RecordPosition, Records, RobotWriter, import},
 };
 
 /// Parts of names with a special meaning in formats, spreadsheets or editors, separated by `|`.
@@ -149,12 +149,12 @@ proptest! {
             let position = record.map_or_else(|error| error.position(), |record| record.position);
             count += 1;
             match position {
-                Position::Line(line) => {
+                RecordPosition::Line(line) => {
                     prop_assert!((last..=lines).contains(&line), "{line} after {last} of {lines}");
                     last = line;
                 }
-                Position::Record(number) => prop_assert_eq!(number, count),
-                Position::All => prop_assert!(false, "a record has a place"),
+                RecordPosition::Record(number) => prop_assert_eq!(number, count),
+                RecordPosition::All => prop_assert!(false, "a record has a place"),
             }
         }
     }

@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Acting, Action, By, Catalogue, CatalogueExt, Change, Error, Event, Filter, Pages, Position,
-        Redefinition, Retention, Revert, Sort,
+        Action, AuthoredCatalogue, By, Catalogue, CatalogueExt, Change, Error, Event, Filter,
+        Pages, Position, Redefinition, Retention, Revert, Sort,
     },
     conformance::{Case, at_once, cases},
     model::{Audit, Draft, Field, Robot, RobotId, Timestamp, ValidChanges, Value, Violation},
@@ -103,7 +103,7 @@ fn history_has_every_version_and_author(catalogue: &dyn Catalogue) {
     if position(catalogue).is_none() {
         return;
     }
-    let by = |author: &str| Acting::new(catalogue, author);
+    let by = |author: &str| AuthoredCatalogue::new(catalogue, author);
     let robot = ok(by("Anna").add(draft("a")));
     let other = add(catalogue, "b");
     ok(catalogue.update(robot.id(), year(1980)));
@@ -152,14 +152,14 @@ fn times_and_authors_choose_and_sort_robots(catalogue: &dyn Catalogue) {
         return;
     }
     let wait = || thread::sleep(Duration::from_millis(3));
-    let anna = Acting::new(catalogue, "Anna");
+    let anna = AuthoredCatalogue::new(catalogue, "Anna");
     let first = ok(anna.add(draft("a"))).id();
     wait();
     add(catalogue, "b");
     wait();
     let c = ok(anna.add(draft("c"))).id();
     wait();
-    ok(Acting::new(catalogue, "Боб").update(first, year(1)));
+    ok(AuthoredCatalogue::new(catalogue, "Боб").update(first, year(1)));
     let time = Timestamp::from_milliseconds(1_000_000);
     let kept = Audit {
         created_at: time,
@@ -262,7 +262,7 @@ fn changes_of_the_definition_are_kept(catalogue: &dyn Catalogue) {
     };
     let dropping = ok(catalogue.add(named)).id();
     draft.set("rooms", "3");
-    let id = ok(Acting::new(catalogue, "Anna").add(draft)).id();
+    let id = ok(AuthoredCatalogue::new(catalogue, "Anna").add(draft)).id();
     let other = add(catalogue, "c").id();
     define(r#"{"properties": {"rooms": {"type": "integer"}}}"#);
     let history = ok(catalogue.history(id, None, 10));
@@ -385,7 +385,7 @@ fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
     let mut events = ok(catalogue.history(id, None, 9));
     assert_eq!(events.len(), 4);
     let created = events.pop().and_then(|event| event.at);
-    let anna = Acting::new(catalogue, "Anna");
+    let anna = AuthoredCatalogue::new(catalogue, "Anna");
     let reverted = ok(anna.revert_to(id, revision(3), None));
     assert_eq!(get(catalogue, id), Some(reverted));
     let event = ok(catalogue.history(id, None, 1)).pop();
@@ -418,7 +418,7 @@ fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
     let (mut states, mut touched) = (vec![(start, Vec::new())], Vec::new());
     for number in 0..CHANGES {
         let author = ["Anna", "Bob"][usize::from(random.u8(..3) == 0)];
-        let acting = Acting::new(catalogue, author);
+        let acting = AuthoredCatalogue::new(catalogue, author);
         let robots = ok(catalogue.list());
         let id = match robots.get(random.usize(..robots.len() + 3)) {
             None => ok(acting.add(draft(&number.to_string()))).id(),
@@ -452,7 +452,7 @@ fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
     };
     let (now, planned) = (ok(catalogue.list()), ok(catalogue.revert(&dry_run)));
     assert_eq!(ok(catalogue.list()), now);
-    let reverted = ok(Acting::new(catalogue, "Undo").revert(&revert));
+    let reverted = ok(AuthoredCatalogue::new(catalogue, "Undo").revert(&revert));
     assert_eq!(
         (&reverted.ids, &reverted.left),
         (&planned.ids, &planned.left)

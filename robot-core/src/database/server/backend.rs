@@ -10,7 +10,7 @@ use crate::{
     catalogue::{Preparation, Receipt},
     database::{
         dialect::Dialect,
-        migrations::{self, Migrate, MigrationError},
+        migrations::MigrationError,
         statements::{is_robot, update},
     },
     model::{Definition, Robot, ValidChanges},
@@ -83,10 +83,10 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// changes robots, in the order of that.
     const LOCK_CATALOGUE: &'static str;
 
-    /// Stores the last revision of a transaction with this lock, if triggers have not stored it.
+    /// Stores the last revision of a transaction with this lock, if triggers have not stored it. A semicolon ends it.
     const STORE_REVISION: &'static str = "";
 
-    /// Ends the use of what the lock has set for the session.
+    /// Ends the use of what the lock has set for the session. A semicolon ends it.
     const FORGET_REVISION: &'static str = "";
 
     /// A statement after which everything that it could read is durable; empty if that is so without it.
@@ -101,41 +101,4 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
 
     /// Locks out inserts and updates of this program until the transaction ends, and waits for those that have begun.
     const LOCK_WRITES: &'static str;
-}
-
-/// An object that completes the tables. It needs rights that the user may not have, and the catalogue works
-/// without it.
-pub(super) struct Addition {
-    /// A query that returns a row if it exists.
-    pub(super) exists: &'static str,
-    pub(super) create: &'static str,
-    /// What a missing one means.
-    pub(super) missing: &'static str,
-    /// What the operator can do.
-    pub(super) remedy: &'static str,
-}
-
-/// Brings the tables up to date, and creates the [`Addition`] unless it exists.
-pub(super) fn prepare<C: Migrate>(
-    connection: &mut C,
-    addition: &Addition,
-    database: &str,
-    preparation: Preparation,
-) -> Result<(), MigrationError> {
-    migrations::prepare(connection, database, preparation)?;
-    let is_reverted = matches!(preparation, Preparation::Revert(_));
-    if is_reverted || !connection.texts(addition.exists)?.is_empty() {
-        return Ok(());
-    }
-    let added = connection.exclusively(database, |connection| {
-        if connection.texts(addition.exists)?.is_empty() {
-            connection.batch_execute(addition.create)?;
-        }
-        Ok(())
-    });
-    if let Err(cause) = added {
-        let (missing, remedy) = (addition.missing, addition.remedy);
-        tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
-    }
-    Ok(())
 }

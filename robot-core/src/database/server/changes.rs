@@ -192,16 +192,12 @@ async fn execute<B: Backend>(
         let mut positions = Vec::with_capacity(2);
         if !is_batch {
             positions.push(history::position(inner).await?.0);
-            if !B::IN_ORDER.is_empty() {
-                inner.batch(B::IN_ORDER).await?;
-            }
+            inner.batch(B::IN_ORDER).await?;
         }
         let results = &mut results;
         apply(inner, definition, &changes, operation, deadline, results).await?;
         if !is_batch {
-            if !B::STORE_REVISION.is_empty() {
-                inner.batch(B::STORE_REVISION).await?;
-            }
+            inner.batch(B::STORE_REVISION).await?;
             positions.push(history::position(inner).await?.0);
         }
         let mut positions = positions.into_iter();

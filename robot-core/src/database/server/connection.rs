@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     catalogue::Error,
-    database::errors::wrap,
+    database::errors::{wrap, wrapped},
     metrics::{Counted, STORE_CONNECTIONS},
 };
 
@@ -102,10 +102,8 @@ impl<B: Backend> Connection<B> {
 
     async fn roll_back(&mut self) {
         self.has_catalogue = false;
-        let forget = B::FORGET_REVISION;
-        let roll_back = format!("{forget}; ROLLBACK");
-        let roll_back = roll_back.trim_start_matches([';', ' ']);
-        let rolled_back = self.inner.batch(roll_back).await;
+        let roll_back = format!("{}ROLLBACK", B::FORGET_REVISION);
+        let rolled_back = self.inner.batch(&roll_back).await;
         self.is_broken = rolled_back.is_err();
     }
 
@@ -115,14 +113,11 @@ impl<B: Backend> Connection<B> {
             Ok(value) => {
                 self.is_uncommitted = false;
                 let commit = if mem::take(&mut self.has_catalogue) {
-                    format!("{}; {}; COMMIT", B::STORE_REVISION, B::FORGET_REVISION)
+                    format!("{}{}COMMIT", B::STORE_REVISION, B::FORGET_REVISION)
                 } else {
                     "COMMIT".to_owned()
                 };
-                let committed = self
-                    .inner
-                    .batch(commit.trim_start_matches([';', ' ']))
-                    .await;
+                let committed = self.inner.batch(&commit).await;
                 self.is_broken = committed.is_err();
                 committed.map(|()| value)
             }
@@ -153,13 +148,5 @@ impl<B: Backend> Connection<B> {
         }
         let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
         !matches!(ping, Ok(Ok(())))
-    }
-}
-
-/// The catalogue's own error in one of Diesel.
-fn wrapped(error: &DieselError) -> Option<&Error> {
-    match error {
-        DieselError::QueryBuilderError(cause) => cause.downcast_ref(),
-        _ => None,
     }
 }

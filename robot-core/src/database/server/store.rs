@@ -282,9 +282,9 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         field: &Field,
         limit: usize,
     ) -> Result<FrequentValues> {
-        let rows = Some(limit.saturating_add(1));
-        let rows = self.counted(filter, slice::from_ref(field), rows)?;
-        Ok(FrequentValues::of_rows(rows, limit))
+        FrequentValues::read(limit, |rows| {
+            self.counted(filter, slice::from_ref(field), Some(rows))
+        })
     }
 
     fn definition(&self) -> Arc<Definition> {

@@ -224,9 +224,9 @@ impl Catalogue for SqliteCatalogue {
         field: &Field,
         limit: usize,
     ) -> Result<FrequentValues> {
-        let rows = Some(limit.saturating_add(1));
-        let rows = self.counted(filter, slice::from_ref(field), rows)?;
-        Ok(FrequentValues::of_rows(rows, limit))
+        FrequentValues::read(limit, |rows| {
+            self.counted(filter, slice::from_ref(field), Some(rows))
+        })
     }
 
     fn definition(&self) -> Arc<Definition> {

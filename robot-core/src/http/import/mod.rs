@@ -33,8 +33,8 @@ use crate::{
     catalogue::{Catalogue, Error, Pending},
     model::{Definition, Message, RobotId, Violation},
     transfer::{
-        FileFormat, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position,
-        ReadError, Records, import, import_atomically,
+        FileFormat, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, ReadError,
+        RecordPosition, Records, import, import_atomically,
     },
 };
 
@@ -327,10 +327,10 @@ impl Report {
     }
 }
 
-fn line_of(position: Position) -> Option<u64> {
+fn line_of(position: RecordPosition) -> Option<u64> {
     match position {
-        Position::Line(line) => Some(line),
-        Position::Record(_) | Position::All => None,
+        RecordPosition::Line(line) => Some(line),
+        RecordPosition::Record(_) | RecordPosition::All => None,
     }
 }
 

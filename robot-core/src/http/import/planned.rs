@@ -19,7 +19,7 @@ use crate::{
     model::{Definition, Message},
     transfer::{
         Columns, FileFormat, ImportCounts, ImportError, Outcome, Plan, PlanError, PlannedColumn,
-        Position, ProposedChange, ReadError, Records,
+        ProposedChange, ReadError, RecordPosition, Records,
     },
 };
 
@@ -93,7 +93,7 @@ impl Report {
             Ok(file)
         });
         let unreadable = |cause| {
-            let position = Position::Line(0);
+            let position = RecordPosition::Line(0);
             self.failure(ReadError::Input { position, cause }.into())
         };
         let file = spooled.map_err(unreadable)?;

@@ -24,7 +24,7 @@ use super::{
     accept, render, response,
     response::Started,
     route::{Call, Route},
-    settings::{ApiSettings, Apis},
+    settings::ApiSettings,
     token::Permission,
 };
 use crate::{catalogue::Pending, model::Definition};
@@ -79,7 +79,7 @@ fn describe(routes: &'static [Route], definition: &Definition, settings: &ApiSet
         has_origins: !settings.origins.is_empty(),
         components: Value::default(),
     };
-    let paths = routes.iter().filter(|route| route.is_of(settings.apis));
+    let paths = routes.iter().filter(|route| route.is_served());
     let paths = paths.map(|route| {
         let behaviour = settings.behaviour_of(route.path);
         let item = operations::describe(route, behaviour, definition, &mut responses);
@@ -104,17 +104,9 @@ fn describe(routes: &'static [Route], definition: &Definition, settings: &ApiSet
 fn describe_service(info: &mut Value, settings: &ApiSettings) {
     info["version"] = env!("CARGO_PKG_VERSION").into();
     let text = |api: &str| info["description"][api].as_str().unwrap_or_default();
-    let contract = format!(
-        "{}\n\n`/api` has behaviour {}.",
-        text("contract"),
-        settings.behaviour
-    );
-    let of_apis = match settings.apis {
-        Apis::Both => format!("{}\n\n{contract}", text("v1")),
-        Apis::Contract => contract,
-        Apis::V1 => text("v1").to_owned(),
-    };
-    info["description"] = format!("{}\n\n{of_apis}", text("all")).into();
+    let texts = ["all", "v1", "contract"].map(text).join("\n\n");
+    let behaviour = settings.behaviour;
+    info["description"] = format!("{texts}\n\n`/api` has behaviour {behaviour}.").into();
 }
 
 /// Removes components to which nothing refers.
@@ -141,13 +133,8 @@ mod tests {
     };
 
     fn document(behaviour: Behaviour, base: &str) -> Value {
-        document_of(Apis::Both, behaviour, base)
-    }
-
-    fn document_of(apis: Apis, behaviour: Behaviour, base: &str) -> Value {
         let settings = ApiSettings {
             behaviour,
-            apis,
             base: base.to_owned(),
             ..ApiSettings::default()
         };
@@ -173,13 +160,8 @@ mod tests {
 
     #[test]
     fn references_and_components_match() {
-        for (apis, behaviour) in [
-            (Apis::Both, Behaviour::A),
-            (Apis::Both, Behaviour::B),
-            (Apis::Contract, Behaviour::A),
-            (Apis::V1, Behaviour::A),
-        ] {
-            let document = document_of(apis, behaviour, "");
+        for behaviour in [Behaviour::A, Behaviour::B] {
+            let document = document(behaviour, "");
             let mut all = Vec::new();
             objects(&document, &mut all);
             let references = all.iter().filter_map(|object| object.get("$ref")?.as_str());
@@ -205,7 +187,7 @@ mod tests {
             methods.map(move |method| format!("{path} {}", method.to_ascii_uppercase()))
         });
         let routes = routes::TABLE.iter();
-        let routes = routes.filter(|route| route.is_of(Apis::Both));
+        let routes = routes.filter(|route| route.is_served());
         let routes = routes.flat_map(|route| {
             let path = route.name;
             let methods = route.methods.iter();

@@ -6,4 +6,4 @@ mod link;
 mod page;
 
 pub(super) use filter::{check_choices, filter};
-pub(super) use page::{ListQuery, fields, limit, view};
+pub(super) use page::{ListQuery, fields, view};

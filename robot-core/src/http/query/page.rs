@@ -1,6 +1,6 @@
 //! Queries of lists and of their pages, read from parameters.
 
-use std::{borrow::Cow, num::NonZeroUsize};
+use std::borrow::Cow;
 
 use crate::{
     catalogue::{Cursor, Filter, Sort},
@@ -9,9 +9,6 @@ use crate::{
 };
 
 use super::filter::filter;
-
-/// The maximum number of robots on a page.
-const LIMIT_MAXIMUM: usize = 1000;
 
 /// The fields that a query names, in its order.
 pub(crate) fn fields(
@@ -39,7 +36,7 @@ pub(crate) struct ListQuery {
     /// The fields that the query names, in its order.
     pub(crate) fields: Option<Vec<Field>>,
     /// The maximum number of robots; makes the reply a single page.
-    pub(crate) limit: Option<NonZeroUsize>,
+    pub(crate) limit: Option<usize>,
     /// Which robots, a text in the path included.
     pub(crate) filter: Filter,
     /// Whether that text is in the path.
@@ -59,7 +56,7 @@ impl ListQuery {
         behaviour: Behaviour,
     ) -> Result<Self, Failure> {
         let fields = fields(arguments, definition)?;
-        let limit = arguments.parse("limit", limit)?;
+        let limit = arguments.limit()?;
         let by_name = Cursor::default().resolved(definition).sort().clone();
         let given = arguments.parse("sort", |text| Sort::parse(text, definition))?;
         let cursor = arguments.parse("cursor", |text| Cursor::parse(text, definition))?;
@@ -96,13 +93,4 @@ impl ListQuery {
         self.is_search = true;
         self
     }
-}
-
-/// The number of robots, or of groups of them.
-pub(crate) fn limit(value: &str) -> Result<NonZeroUsize, String> {
-    Some(value)
-        .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
-        .and_then(|value| value.parse().ok())
-        .filter(|limit: &NonZeroUsize| limit.get() <= LIMIT_MAXIMUM)
-        .ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}"))
 }

@@ -32,29 +32,36 @@ impl<C: Catalogue, I> Import<C, I> {
         Ok(found)
     }
 
-    /// Whether a robot that was there before has all values of a record.
-    pub(super) fn is_present(&self, draft: &ValidDraft, removed: &[Field]) -> StoreResult<bool> {
+    /// Whether a robot that was there before has all values of a record. The robots with a name are read once: many records
+    /// of a file may repeat it.
+    pub(super) fn is_present(
+        &mut self,
+        draft: &ValidDraft,
+        removed: &[Field],
+    ) -> StoreResult<bool> {
         let Some(last) = self.last else {
             return Ok(false);
         };
         if self.options.adds_equal || self.definition.has_unique_names() {
             return Ok(false);
         }
-        let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
-        for page in Pages::new(&self.catalogue, filter).sorted(Sort::BY_ID) {
-            let is_equal = |robot: &Robot| {
-                let mut fields = self.definition.settable().iter();
-                robot.id() <= last
-                    && fields.all(|field| match draft.value(field) {
-                        None if !removed.iter().any(|removed| removed.is(field)) => true,
-                        value => value == robot.value_of(field),
-                    })
-            };
-            if page?.iter().any(is_equal) {
-                return Ok(true);
+        let is_removed = |field: &Field| removed.iter().any(|removed| removed.is(field));
+        let fields = self.definition.settable().iter();
+        let fields = fields.filter(|field| draft.value(field).is_some() || is_removed(field));
+        let fields: Vec<_> = fields.collect();
+        let name_of_fields = format!("{:?}", (draft.name(), &fields));
+        if !self.present.contains(&name_of_fields) {
+            let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
+            for page in Pages::new(&self.catalogue, filter).sorted(Sort::BY_ID) {
+                for robot in page?.iter().filter(|robot| robot.id() <= last) {
+                    let values = values(&fields, |field| robot.value_of(field));
+                    self.present.insert(&values);
+                }
             }
+            self.present.insert(&name_of_fields);
         }
-        Ok(false)
+        let values = values(&fields, |field| draft.value(field));
+        Ok(self.present.contains(&values))
     }
 
     /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
@@ -143,6 +150,12 @@ impl<C: Catalogue, I> Import<C, I> {
         keys.max_by_key(|known| known.robots)
             .map(|known| known.field.clone())
     }
+}
+
+/// The text that identifies values of fields.
+fn values<'v>(fields: &[&Field], value: impl Fn(&Field) -> Option<Value<'v>>) -> String {
+    let values = fields.iter().map(|field| (field.name(), value(field)));
+    format!("{:?}", values.collect::<Vec<_>>())
 }
 
 /// The text that identifies a value of a unique field. Names, which are most of these values, have no NUL.

@@ -18,7 +18,7 @@ use super::{
     import_metrics::ImportMetrics,
     names::Names,
     outcome::{ImportError, ImportOptions, Outcome},
-    position::Position,
+    position::RecordPosition,
     record::{ReadError, Record, Values},
 };
 use crate::{
@@ -83,6 +83,7 @@ where
         waiting: None,
         names: Names::default(),
         given_up: Names::default(),
+        present: Names::default(),
         dropped: 0,
         is_closed: false,
         is_unreadable: false,
@@ -115,17 +116,19 @@ pub struct Import<C, I> {
     catalogue: C,
     records: Fuse<I>,
     options: ImportOptions,
-    in_flight: VecDeque<(Position, Wanted, Step)>,
+    in_flight: VecDeque<(RecordPosition, Wanted, Step)>,
     /// The limit of writes in flight.
     limit: usize,
     /// The number of bytes of the records in flight, about.
     bytes: usize,
     /// A record that waits, because a record with the same name, or another unique value, is in flight.
-    waiting: Option<(Position, Wanted)>,
+    waiting: Option<(RecordPosition, Wanted)>,
     /// The unique values in flight; in a dry run, all that would have been added. And the ids of records.
     names: Names,
     /// In a dry run, the unique values that robots would have given up.
     given_up: Names,
+    /// The names whose robots were looked up, and the values of these robots.
+    present: Names,
     /// The number of records that were read, but dropped after a failure.
     dropped: usize,
     /// Whether to read no more records.
@@ -236,7 +239,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     }
 
     /// The next record that is well-formed. Malformed records before it are queued.
-    fn read(&mut self) -> Option<(Position, Wanted)> {
+    fn read(&mut self) -> Option<(RecordPosition, Wanted)> {
         while !self.is_closed && !self.is_full() {
             let record = self.records.next()?;
             if let Some(metrics) = &self.metrics {
@@ -287,7 +290,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     }
 
     /// Queues a step, and decides whether to read on after it.
-    fn push(&mut self, position: Position, wanted: Wanted, step: Step) {
+    fn push(&mut self, position: RecordPosition, wanted: Wanted, step: Step) {
         self.is_closed |= match &step {
             Step::Done(Err(error)) => self.ends_with(error),
             _ => false,

@@ -29,7 +29,7 @@ impl Backend for AsyncMysqlConnection {
     const EXAMPLE: &'static str = "mysql://user:password@host/database";
 
     const REMEDY: &'static str = "check user, password and database in the URL, that the user may create tables and triggers in it, and, on a \
-         server with a binary log, that log_bin_trust_function_creators is set";
+         server with a binary log or Galera, that log_bin_trust_function_creators is set";
 
     const TLS_REMEDY: &'static str =
         "check ssl_mode and ssl_ca in the URL, and the certificate of the server";
@@ -118,11 +118,11 @@ impl Backend for AsyncMysqlConnection {
 
     /// Fails if a Galera node has ended the transaction, and has not said so.
     const STORE_REVISION: &'static str = "UPDATE robots_catalogue
-         SET revision = (@robots_next - 1) /*M! * NULLIF(@@in_transaction, 0) */ WHERE id = 1";
+         SET revision = (@robots_next - 1) /*M! * NULLIF(@@in_transaction, 0) */ WHERE id = 1;";
 
-    const FORGET_REVISION: &'static str = "SET @robots_next = NULL";
+    const FORGET_REVISION: &'static str = "SET @robots_next = NULL;";
 
-    /// InnoDB shows the changes of a transaction to others before its log is on disk. A later commit writes all of the log.
+    /// `InnoDB` shows the changes of a transaction to others before its log is on disk. A later commit writes all of the log.
     const FLUSH: &'static str = "UPDATE robots_flushes SET number = number + 1";
 
     const SAVEPOINT: [&'static str; 2] = [

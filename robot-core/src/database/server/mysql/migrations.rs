@@ -37,6 +37,12 @@ const CLAIM: [&str; 3] = [
 /// How long a process waits for another one that migrates, before it tries again as after an outage.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// Returns whether no other node has the claim.
+fn claim(connection: &mut AsyncConnectionWrapper<AsyncMysqlConnection>) -> QueryResult<bool> {
+    connection.batch_execute(CLAIM[0])?;
+    Ok(sql_query(CLAIM[1]).execute(connection)? == 1)
+}
+
 impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
 
@@ -61,12 +67,8 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
             return Err(MIGRATING.into());
         }
         let is_galera = !self.texts(IS_GALERA)?.is_empty();
-        while is_galera {
-            // Of two nodes at the same time, one gets an error.
-            let prepared = self.batch_execute(CLAIM[0]);
-            if prepared.and_then(|()| sql_query(CLAIM[1]).execute(self)) == Ok(1) {
-                break;
-            }
+        // Of two nodes at the same time, one gets an error.
+        while is_galera && !claim(self).unwrap_or(false) {
             if start.elapsed() > LIMIT {
                 self.texts(unlock)?;
                 return Err(MIGRATING.into());

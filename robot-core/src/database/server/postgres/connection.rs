@@ -10,7 +10,7 @@ use diesel_async::{
 use tokio_postgres::Client;
 
 use super::{
-    migrations::{SEARCH_INDEX, TABLE_LOCK},
+    migrations::{TABLE_LOCK, create_search_index},
     pooler,
     statements::update_all,
     url::PostgresUrl,
@@ -18,9 +18,9 @@ use super::{
 use crate::{
     catalogue::{Preparation, Receipt},
     database::{
-        migrations::MigrationError,
+        migrations::{self, MigrationError},
         server::{
-            backend::{Backend, prepare},
+            backend::Backend,
             connect_error::{ConnectError, ConnectFailure, UrlError},
             operation::Operation,
         },
@@ -85,8 +85,9 @@ impl Backend for AsyncPgConnection {
         let mut connection = AsyncConnectionWrapper::<Self>::from(self);
         // Migrations may change tables of any size.
         SimpleConnection::batch_execute(&mut connection, "SET statement_timeout = 0")?;
-        prepare(&mut connection, &SEARCH_INDEX, database, preparation)?;
+        migrations::prepare(&mut connection, database, preparation)?;
         if !matches!(preparation, Preparation::Revert(_)) {
+            create_search_index(&mut connection, database)?;
             SimpleConnection::batch_execute(&mut connection, RENEW_IDENTITY)?;
         }
         Ok(connection.into_inner())

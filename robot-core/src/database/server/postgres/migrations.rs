@@ -8,7 +8,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Migrate, MigrationError},
-    server::{backend::Addition, errors::MIGRATING},
+    server::errors::MIGRATING,
 };
 
 /// The SQL by which a session locks out other processes that change the tables of this schema, and the SQL that unlocks.
@@ -55,14 +55,17 @@ impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
     }
 }
 
-/// The search index: the trigrams of search texts. `pg_trgm` indexes letters and digits only: the comparison of
-/// the candidates decides.
-pub(super) const SEARCH_INDEX: Addition = Addition {
-    exists: "SELECT indexname::text FROM pg_indexes \
-             WHERE schemaname = current_schema() AND indexname = 'robots_search'",
+/// Creates the search index unless it exists: the trigrams of search texts. It needs rights that the user may not have, and
+/// the catalogue works without it. `pg_trgm` indexes letters and digits only: the comparison of the candidates decides.
+pub(super) fn create_search_index(
+    connection: &mut impl Migrate,
+    database: &str,
+) -> Result<(), MigrationError> {
+    const EXISTS: &str = "SELECT indexname::text FROM pg_indexes \
+         WHERE schemaname = current_schema() AND indexname = 'robots_search'";
     // A database has the extension once, in any schema, which need not be in the search path. Rows that were
     // added last wait in a list that every search reads: it is kept short.
-    create: "CREATE EXTENSION IF NOT EXISTS pg_trgm;
+    const CREATE: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm;
         DO $$
         BEGIN
             EXECUTE format(
@@ -72,8 +75,22 @@ pub(super) const SEARCH_INDEX: Addition = Addition {
                  WHERE extname = 'pg_trgm')
             );
         END
-        $$",
-    missing: "searches read every name, because the search index cannot be created",
-    remedy: "have a superuser run CREATE EXTENSION pg_trgm in the database, or, if it has the extension, \
-             GRANT USAGE ON SCHEMA for the schema of the extension",
-};
+        $$";
+    if !connection.texts(EXISTS)?.is_empty() {
+        return Ok(());
+    }
+    let created = connection.exclusively(database, |connection| {
+        if connection.texts(EXISTS)?.is_empty() {
+            connection.batch_execute(CREATE)?;
+        }
+        Ok(())
+    });
+    if let Err(cause) = created {
+        tracing::warn!(
+            "{database}: searches read every name, because the search index cannot be created: {cause}; have a superuser run \
+             CREATE EXTENSION pg_trgm in the database, or, if it has the extension, GRANT USAGE ON SCHEMA for the schema of \
+             the extension, and restart the program"
+        );
+    }
+    Ok(())
+}
