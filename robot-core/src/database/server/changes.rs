@@ -29,7 +29,7 @@ use crate::{
         errors::{is_stale_definition, is_taken, wrap},
         history,
         schema::{NAMED, ROBOT},
-        statements::{self, DIVISION, check_current, rejection, select},
+        statements::{self, DIVISION, apply_alone, check_current, rejection, select},
     },
     model::{Definition, Field, Revision, Robot, RobotId, ValidDraft, Violation},
 };
@@ -323,6 +323,12 @@ async fn apply<B: Backend>(
     deadline: Instant,
     results: &mut Results,
 ) -> QueryResult<()> {
+    if let ([(place, change)], false) = (changes, B::CHANGES_ALONE) {
+        // An error ends no transaction here. Each further statement would be time in which Galera nodes conflict.
+        let result = apply_alone(connection, definition, change).await?;
+        results.insert(*place, result);
+        return check_results(results, operation);
+    }
     let ids = changes.iter().filter_map(|(_, one)| one.change.id());
     let ids: Vec<_> = ids.map(RobotId::get).collect();
     let distinct: BTreeSet<_> = ids.iter().copied().collect();
