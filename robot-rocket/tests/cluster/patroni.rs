@@ -70,7 +70,7 @@ fn fail_over(
     let cluster = Cluster::new();
     let mut random = Rng::new();
     let servers: Vec<_> = cluster.servers.iter().collect();
-    let ledger = assert_agreement(&servers, Ledger::default(), &mut random);
+    let ledger = assert_agreement(&servers, Ledger::default(), &mut random, 0);
     let workload = Workload::start_on(&servers, ledger, &mut random);
     let following = Following::start(&servers, &mut random);
     workload.wait_until_served();
@@ -88,14 +88,14 @@ fn fail_over(
     let took = cluster.wait_until_rejoined(primary);
     println!("Patroni, {name}: the old primary is a standby {took:?} later");
     workload.wait_until_served();
-    workload.assert_calls_succeed(&BOTH, 300);
+    workload.assert_calls_succeed(&BOTH, 300, 0);
     let mut ledger = workload.stop();
     following.stop(&servers);
     println!("Patroni, {name}: {ledger}");
     for server in &servers {
         ledger.assert_consistent_with(server);
     }
-    assert_agreement(&servers, ledger, &mut random);
+    assert_agreement(&servers, ledger, &mut random, 0);
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn promoted_standby_has_every_acknowledged_write() {
     let workload = Workload::start(&server, Ledger::default(), &mut random);
     let following = Following::start(&[&server], &mut random);
     workload.wait_until_served();
-    workload.assert_calls_succeed(&[0], 300);
+    workload.assert_calls_succeed(&[0], 300, 0);
     servers.run(&["signal", "KILL", "primary"]);
     workload.wait_until_failing();
     let ordered = Instant::now();
@@ -39,7 +39,7 @@ fn promoted_standby_has_every_acknowledged_write() {
     println!("PostgreSQL: promoted in {:?}", ordered.elapsed());
     let took = workload.wait_until_served();
     println!("PostgreSQL: all clients are served {took:?} later");
-    workload.assert_calls_succeed(&[0], 300);
+    workload.assert_calls_succeed(&[0], 300, 0);
     let mut ledger = workload.stop();
     following.stop(&[&server]);
     println!("PostgreSQL: {ledger}");

@@ -43,7 +43,7 @@ pub(crate) fn every_fault_keeps_acknowledged_writes(run: &Run, kind: Kind) {
             workload.wait_for_writes_on(&[0], random.usize(1..100));
             fault(&database, &relay, &workload, random);
             workload.wait_until_served();
-            workload.assert_calls_succeed(&[0], 100);
+            workload.assert_calls_succeed(&[0], 100, 0);
         }
         assert_eq!(workload.writes(Outcome::Failed), 0);
         workload.allow_server_end();

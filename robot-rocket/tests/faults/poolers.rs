@@ -74,7 +74,7 @@ pub(crate) fn pooler_with_sessions_serves_all_calls(run: &Run) {
     run.repeat(1, |random| {
         let workload = Workload::start(&server, mem::take(&mut ledger), random);
         workload.wait_until_served();
-        workload.assert_calls_succeed(&[0], 300);
+        workload.assert_calls_succeed(&[0], 300, 0);
         ledger = workload.stop();
         ledger.assert_consistent_with(&server);
     });

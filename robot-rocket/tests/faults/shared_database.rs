@@ -18,7 +18,7 @@ pub(crate) fn servers_on_one_database_agree(run: &Run, kind: Kind) {
             let one = scope.spawn(start);
             (start(), one.join().unwrap())
         });
-        assert_agreement(&[&one, &other], Ledger::default(), random);
+        assert_agreement(&[&one, &other], Ledger::default(), random, 0);
         for server in [one, other] {
             let (status, log) = server.stop("TERM");
             assert!(status.success(), "{status}");

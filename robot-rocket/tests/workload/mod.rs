@@ -191,9 +191,9 @@ impl Workload {
         });
     }
 
-    /// Waits for more calls of these servers' clients in total, of which none may fail.
+    /// Waits for more calls of these servers' clients in total, of which so many may fail.
     #[cfg(all(feature = "postgres", feature = "mysql"))]
-    pub(crate) fn assert_calls_succeed(&self, servers: &[usize], count: usize) {
+    pub(crate) fn assert_calls_succeed(&self, servers: &[usize], count: usize, failures: usize) {
         let sum = |progress: &[Progress], number: fn(&Progress) -> usize| -> usize {
             self.of(servers, progress).map(number).sum()
         };
@@ -204,7 +204,7 @@ impl Workload {
         });
         let failed =
             sum(&self.shared.progress(), Progress::failed) - sum(&before, Progress::failed);
-        assert_eq!(failed, 0, "of {count} calls to a database without faults");
+        assert!(failed <= failures, "{failed} of {count} calls failed");
     }
 
     /// Records that a database was killed that shows commits before they are on disk.

@@ -324,8 +324,11 @@ async fn apply<B: Backend>(
     results: &mut Results,
 ) -> QueryResult<()> {
     if let ([(place, change)], false) = (changes, B::CHANGES_ALONE) {
-        // An error ends no transaction here. Each further statement would be time in which Galera nodes conflict.
+        // Each further statement would be time in which Galera nodes conflict. The lock has set a savepoint.
         let result = apply_alone(connection, definition, change).await?;
+        if result.is_err() {
+            connection.batch(B::SAVEPOINT[1]).await?;
+        }
         results.insert(*place, result);
         return check_results(results, operation);
     }

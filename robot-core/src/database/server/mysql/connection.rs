@@ -114,7 +114,8 @@ impl Backend for AsyncMysqlConnection {
     /// transaction that changes robots has, but not for robots.
     const LOCK_CATALOGUE: &'static str = "SELECT id FROM robots LIMIT 0 FOR UPDATE;
          SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE /*M!100300 WAIT 1 */;
-         SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */";
+         SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */;
+         SAVEPOINT before_part; SET @robots_before = @robots_next";
 
     /// Fails if a Galera node has ended the transaction, and has not said so.
     const STORE_REVISION: &'static str = "UPDATE robots_catalogue
