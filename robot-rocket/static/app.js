@@ -64,7 +64,8 @@ function startShortcuts() {
   addEventListener("keydown", (event) => {
     if (event.target.matches(TYPED) || byId("help").open) return;
     const isUndo = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
-    const isPlain = choice.checked && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isFree = choice.checked && !event.target.closest("td");
+    const isPlain = isFree && !event.ctrlKey && !event.metaKey && !event.altKey;
     const key = isPlain && byId("query").checkVisibility() && event.key;
     if (key === "/") {
       byId("query").focus();

@@ -30,9 +30,8 @@ function valueOf({ input }, text) {
   return ["text", "long"].includes(input) ? text : trimmed;
 }
 
-/** Shows what a text changes in the values of some robots, and does it if the user agrees. Then `done` is called. */
-export function paste(text, robots, keys, done) {
-  const table = cellsOf(text);
+/** Shows what a table changes in the values of some robots, and does it if the user agrees. Then `done` is called. */
+export function paste(table, robots, keys, done) {
   const changes = table.slice(0, robots.length).flatMap((cells, index) => {
     const robot = robots[index];
     return cells.slice(0, keys.length).flatMap((cell, at) => {
