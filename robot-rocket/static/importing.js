@@ -4,6 +4,7 @@ import { may } from "./access.js";
 import { handleError } from "./action.js";
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
+import { storingOwn } from "./changes.js";
 import { byId, element, onSubmit, problems, show, shownName } from "./elements.js";
 import { keyOf } from "./field.js";
 import { KINDS, kindOf } from "./kinds.js";
@@ -116,7 +117,7 @@ async function start() {
   const confirmed = plan;
   // With a token, the same plan is executed, and no other.
   const again = () => plan === confirmed && start();
-  const data = isAccepted() && (await send(false, again, showOutcome));
+  const data = isAccepted() && (await storingOwn(send(false, again, showOutcome)));
   if (data) showOutcome({ data, messages: data.messages, isDone: true });
 }
 

@@ -3,11 +3,11 @@
 
 import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
-import { changesAfter, current, get, remove, revertBetween, revertTo } from "./api.js";
-import { reportChanges } from "./changes.js";
+import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
+import { noteOwn, reportChanges } from "./changes.js";
 import { button, byId, element, inStorage, show, shownName, spokenName } from "./elements.js";
 import { startMenu } from "./panels.js";
-import { inLabels, inNumber } from "./robot.js";
+import { inLabels, inNumber, isSame } from "./robot.js";
 import { timeOf } from "./times.js";
 
 /** Catalogues at other paths have other changes. */
@@ -18,6 +18,9 @@ const KEPT = 20;
 
 /** The number of pages of changes that the service surely undoes at once. */
 const PAGES = 9;
+
+/** Milliseconds after which the page says that it undoes something. */
+const SLOW = 500;
 
 /** The maximum number of robots that a message names. */
 const NAMED = 5;
@@ -59,6 +62,7 @@ export function did(words, how) {
   const named = words.map((part) => (part.id ? { id: part.id, name: part.name } : part));
   const entry = { words: named, at: new Date().toISOString(), ...how };
   keep([entry, ...entries]);
+  if (entry.until) noteOwn(entry);
   showLast([...named, "."], [undoing(entry)]);
 }
 
@@ -85,7 +89,9 @@ export function undoLast() {
 
 const undo = action({
   async perform(entry) {
-    const words = entry.until ? await undoAll(entry) : await undoOne(entry);
+    const slow = setTimeout(() => showLast([`Undoing: ${textOf(entry)}…`]), SLOW);
+    const working = entry.until ? undoAll(entry) : undoOne(entry);
+    const words = await working.finally(() => clearTimeout(slow));
     if (words.isLeft) return tell(words);
     keep(entries.flatMap((other) => (other.at === entry.at ? (words.rest ?? []) : other)));
     tell(words, words.rest ? [undoing(words.rest)] : []);
@@ -116,7 +122,7 @@ async function undoOne({ id, to, from, words }) {
   };
   const now = await get(id).catch(missing);
   const robot = words.find((part) => part.id) ?? { id, name: id };
-  if (now?.revision !== from) {
+  if (now?.revision !== from && !(await isAsAt(from, id, now))) {
     const how = now ? "was changed since. Its history can restore each version." : "was deleted since.";
     return Object.assign([robot, ` ${how}`], { isLeft: true });
   }
@@ -126,10 +132,15 @@ async function undoOne({ id, to, from, words }) {
     return ["Deleted ", robot, " again."];
   }
   const restored = await revertTo(id, to, now?.revision);
-  // The change before can be undone, too.
-  keep(entries.map((entry) => (entry.id === id && entry.from === to ? { ...entry, from: restored.revision } : entry)));
   reportChanges([{ id, robot: restored, revision: restored.revision }]);
   return [restored, from ? " is as it was." : " was restored."];
+}
+
+/** Whether a robot has the values of one of its versions: what has followed was undone. */
+async function isAsAt(revision, id, now) {
+  const { changes } = now ? await historyOf(id) : { changes: [] };
+  const then = changes.find((change) => change.revision === revision)?.robot;
+  return then && isSame(then, now);
 }
 
 /** Undoes the changes between two positions. Robots that have others after them stay as they are. */
@@ -138,6 +149,7 @@ async function undoAll(entry) {
     if (error.status !== 413) throw error;
     return undoParts(entry);
   });
+  if (changes) noteOwn(changes);
   if (changes) await reportSince(changes.after).catch(() => {});
   const undone = Object.assign([`Undone for ${inNumber(Number(count))}.`], { rest });
   if (rest) undone.push(` Not undone for the others. ${why}`);
@@ -165,6 +177,7 @@ async function undoParts(entry) {
       all.count += Number(count);
       all.left.push(...left);
       all.changes ??= changes;
+      showLast([`Undone for ${inNumber(all.count)} so far…`]);
       // Later parts begin after all of the changes.
       if (count !== "0" || left.length > 0) until = after;
     } catch (error) {
