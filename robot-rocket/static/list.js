@@ -61,8 +61,8 @@ let notify;
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
-  onDefined(showHeadings);
   startColumns(redraw);
+  onDefined(showHeadings);
   startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
   startSelection({ reload: reopen, focus: emptyFocus });
   byId("news").append(showing);
@@ -196,6 +196,9 @@ function showNone(view) {
 function showCount() {
   byId("count").textContent = countInWords();
   const rows = total ?? (pages.isWhole ? pages.count : undefined);
+  const { length } = pages.robots;
+  const part = pages.size > length ? "" : "the first ";
+  byId("count").dataset.printed = length < (rows ?? Infinity) ? `, of which ${part}${length.toLocaleString("en")} are here` : "";
   byId("table").setAttribute("aria-rowcount", rows === undefined ? -1 : rows + 1);
 }
 
