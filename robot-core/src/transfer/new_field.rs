@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{
     columns::{Columns, Meaning, normalized},
     evidence::{Evidence, Guess},
+    heading::spaced,
     survey::Survey,
 };
 use crate::model::{DefinitionError, Field, Format, fold, is_reserved};
@@ -140,16 +141,7 @@ fn name_of(heading: &str) -> String {
     if normalized(heading) == Field::ID.name() {
         return "source_id".to_owned();
     }
-    let mut spaced = String::with_capacity(heading.len());
-    let mut is_lower = false;
-    for character in heading.chars() {
-        // `placeOfBirth` has three words.
-        if is_lower && character.is_uppercase() {
-            spaced.push(' ');
-        }
-        is_lower = character.is_lowercase();
-        spaced.push(character);
-    }
+    let spaced = spaced(heading);
     let folded = fold(&spaced);
     let words = folded.split(|character: char| !character.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
