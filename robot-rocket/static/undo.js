@@ -5,7 +5,7 @@ import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, remove, revertBetween, revertTo } from "./api.js";
 import { reportChanges } from "./changes.js";
-import { button, byId, element, inStorage, show, shownName, spokenName } from "./elements.js";
+import { button, byId, element, inStorage, show, shownName, spokenName, withSeconds } from "./elements.js";
 import { startMenu } from "./panels.js";
 import { inLabels, inNumber } from "./robot.js";
 import { timeOf } from "./times.js";
@@ -85,7 +85,8 @@ export function undoLast() {
 
 const undo = action({
   async perform(entry) {
-    const words = entry.until ? await undoAll(entry) : await undoOne(entry);
+    const end = withSeconds(byId("undo").querySelector(".offer p") ?? element("p"), "Undoing…");
+    const words = await (entry.until ? undoAll(entry) : undoOne(entry)).finally(end);
     if (words.isLeft) return tell(words);
     keep(entries.flatMap((other) => (other.at === entry.at ? (words.rest ?? []) : other)));
     tell(words, words.rest ? [undoing(words.rest)] : []);
