@@ -26,7 +26,6 @@ const COUNTS = {
 /** The words of the page for options of the service. */
 const WORDS = [
   [/add --dates dmy or --dates mdy/, "choose the order of dates"],
-  [/add match=(\w+)/, (_, key) => `find records by ${titleOf(key)}`],
   [/add on_conflict=skip/, "choose “skip the record”"],
   [/add_equal=true/, "choose “add it again”"],
   [/each value is one, such as/, "this type fits each value, such as"],
@@ -254,9 +253,9 @@ function showPlan(planned, messages = []) {
   plan = { ...planned, changes, count, failed };
   byId("plan-counts").textContent = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
   if (records) announce(byId("plan-counts").textContent);
-  const advised = advice.map((text) => element("p", {}, inWords(text)));
-  const [, found, id] = /match=(\w+)|match the (id)s/.exec([...advice, ...messages].join()) ?? [];
-  byId("plan-failures").replaceChildren(...(found ?? id ? [finding(found ?? id)] : []), ...advised, ...messageList(failures, failed));
+  const [, found, id] = /match=(\w+)|(?:match the |columns ')(id)/.exec([...advice, ...messages].join()) ?? [];
+  const others = advice.filter((text) => !text.includes("match=")).map((text) => element("p", {}, inWords(text)));
+  byId("plan-failures").replaceChildren(...(found ?? id ? [finding(found ?? id)] : []), ...others, ...messageList(failures, failed));
   byId("keep-going").checked = false;
   const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
   byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;

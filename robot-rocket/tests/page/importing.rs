@@ -40,7 +40,7 @@ fn robots_that_exist_are_skipped_or_changed() {
     // Then equal robots of a catalogue whose names repeat.
     let equal = r"name,type,year\nR2-D2,virtual,1\nBender,droid,1\nBender,droid,2\n";
     Visit::of(&["R2-D2"]).play(&format!(
-        "choose robots.ndjson {robot} -> see #plan: To change these robots, find records by Name
+        "choose robots.ndjson {robot} -> see #plan: Find robots by Name, and change them
          set #on-conflict = skip -> see #plan-counts: Would add no robots, skip 1.
          set #on-conflict = -> see #plan-counts: Would add no robots, fail 1.
          press Find robots by Name, and change them -> see #plan-counts: Would add no robots, change 1.
