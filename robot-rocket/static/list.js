@@ -153,6 +153,10 @@ function rowOf(robot) {
 }
 
 function update(what) {
+  if (what === "waiting") {
+    byId("count").textContent = "The server is busy…";
+    return announce("The server is busy. The list follows.");
+  }
   const isRead = !["changed", "followed"].includes(what);
   if (isRead) show(byId("refused"), false);
   if (what === "opening") {
@@ -216,6 +220,7 @@ function announceCount() {
 }
 
 function failed(error, again) {
+  byId("count").textContent = total === undefined ? "" : countInWords();
   const showError = ({ isTransient, messages }) => {
     if (isTransient) return;
     byId("refused").replaceChildren(element("p", {}, ...messages), button("Try again", again));

@@ -5,7 +5,7 @@ import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
 import { noteOwn, reportChanges } from "./changes.js";
-import { button, byId, element, inStorage, show, shownName, spokenName } from "./elements.js";
+import { button, byId, element, inStorage, show, shownName, spokenName, withSeconds } from "./elements.js";
 import { startMenu } from "./panels.js";
 import { inLabels, inNumber, isSame } from "./robot.js";
 import { timeOf } from "./times.js";
@@ -18,9 +18,6 @@ const KEPT = 20;
 
 /** The number of pages of changes that the service surely undoes at once. */
 const PAGES = 9;
-
-/** Milliseconds after which the page says that it undoes something. */
-const SLOW = 500;
 
 /** The maximum number of robots that a message names. */
 const NAMED = 5;
@@ -89,9 +86,8 @@ export function undoLast() {
 
 const undo = action({
   async perform(entry) {
-    const slow = setTimeout(() => showLast([`Undoing: ${textOf(entry)}…`]), SLOW);
-    const working = entry.until ? undoAll(entry) : undoOne(entry);
-    const words = await working.finally(() => clearTimeout(slow));
+    const end = withSeconds(byId("undo").querySelector(".offer p") ?? element("p"), "Undoing…");
+    const words = await (entry.until ? undoAll(entry) : undoOne(entry)).finally(end);
     if (words.isLeft) return tell(words);
     keep(entries.flatMap((other) => (other.at === entry.at ? (words.rest ?? []) : other)));
     tell(words, words.rest ? [undoing(words.rest)] : []);
@@ -177,7 +173,6 @@ async function undoParts(entry) {
       all.count += Number(count);
       all.left.push(...left);
       all.changes ??= changes;
-      showLast([`Undone for ${inNumber(all.count)} so far…`]);
       // Later parts begin after all of the changes.
       if (count !== "0" || left.length > 0) until = after;
     } catch (error) {

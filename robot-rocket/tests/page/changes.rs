@@ -43,8 +43,8 @@ fn each_violation_is_shown_beside_its_field() {
          see #add .of-type .error: Type is required
          see #add .of-year .error: Year cannot be less than zero
          focus Name -> message Name must be unique -> type <Space>II<Tab>v<Tab>x<Enter> -> focus Year
-         see #add .of-year .error: Year must be an integer from 0 to 9223372036854775807
-         message Year must be an integer from 0 to 9223372036854775807 -> names Marvin",
+         see #add .of-year .error: Year must be a whole number, 0 or more
+         message Year must be a whole number, 0 or more -> names Marvin",
     );
 }
 
