@@ -64,7 +64,7 @@ fn file_that_cannot_be_imported_is_explained() {
           choose robots.csv first,second\n1,2\n -> see #plan-counts: Would add 1 robot.
           is [$('#plan-name select').value, $('#plan-error').textContent] == ["first", ""]
           set #plan-name select = second -> see #plan-columns tr:first-child: this type fits each value, such as '1'
-          choose robots.csv first,Title,text\n1,2,b\n -> see #plan-name: Which column is the name of each robot?
+          choose titles.csv first,Title,text\n1,2,b\n -> see #plan-name: Which column is the name of each robot?
           is $('#plan-name select').value == "Title""#
     ));
     let drop = "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'robots.CSV')); \
