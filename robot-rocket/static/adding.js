@@ -17,7 +17,7 @@ const DRAFT = "new";
 let fields;
 
 /** Opens the form. */
-export const openForm = startPanel("adding", () => fields.first.box);
+export const openForm = startPanel("adding", () => fields.first.box, giveUp);
 
 /** Fills the form, with what was typed before a reload, and starts listening. */
 export function startAdding() {
@@ -26,6 +26,12 @@ export function startAdding() {
   onSubmit(byId("add"), submit);
   byId("add").addEventListener("input", keep);
   if (fields.isTyped) showPanel("adding", true);
+}
+
+/** Forgets what was typed. */
+function giveUp() {
+  fields.reset();
+  keep();
 }
 
 function keep() {
@@ -69,9 +75,8 @@ function showError(error) {
 function done(robot, draft) {
   const isUnchanged = isSame(fields.draft(), draft);
   if (isUnchanged) {
-    fields.reset();
+    giveUp();
     fields.focus(fields.first);
-    keep();
   }
   const isNew = showAdded(robot);
   if (!isNew && !isUnchanged) return;

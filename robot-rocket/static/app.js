@@ -1,6 +1,6 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
-import { may, refreshAccess } from "./access.js";
+import { may, nameOfToken, refreshAccess } from "./access.js";
 import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { currentView, refreshAddress, startAddress } from "./address.js";
 import { refreshDefinition } from "./api.js";
@@ -64,7 +64,8 @@ function startShortcuts() {
   addEventListener("keydown", (event) => {
     if (event.target.matches(TYPED) || byId("help").open) return;
     const isUndo = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
-    const isPlain = choice.checked && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isFree = choice.checked && !event.target.closest("td");
+    const isPlain = isFree && !event.ctrlKey && !event.metaKey && !event.altKey;
     const key = isPlain && byId("query").checkVisibility() && event.key;
     if (key === "/") {
       byId("query").focus();
@@ -94,10 +95,10 @@ async function learn() {
   if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
 }
 
-/** Shows what another token permits to see. */
-function changeToken() {
-  if (!token()) forgetChanges();
-  list.reopen();
+/** Leaves nothing on the page that the token has permitted to see. */
+function signOut() {
+  forgetChanges();
+  location.reload();
 }
 
 // The list is loaded from its start, so that an old scroll position is wrong.
@@ -107,7 +108,7 @@ addEventListener("beforeunload", (event) => {
   if (isTyped || isImporting()) event.preventDefault();
 });
 
-startToken(learn, changeToken);
+startToken({ prepare: learn, changed: list.reopen, nameOf: nameOfToken, left: signOut });
 startConnection();
 startUndo();
 startAdding();

@@ -36,7 +36,7 @@ export function startChart() {
   byId("chart-by").addEventListener("change", () => changeView({ by: byId("chart-by").value }));
   byId("scope").addEventListener("change", draw);
   onDefined(() => {
-    const options = countable().map(({ key, title }) => element("option", { value: key }, title.toLowerCase()));
+    const options = countable().map(({ key, title }) => element("option", { value: key }, title));
     byId("chart-by").replaceChildren(...options);
     show(byId("chart-open"), options.length > 0);
   });
@@ -129,7 +129,7 @@ function legend() {
 
 function table(bars, key) {
   const filled = bars.filter(({ counts }) => counts.size > 0);
-  const series = key === "year" ? seriesOf(filled, TYPES) : [];
+  const series = key === "year" && TYPES.length > 0 ? seriesOf(filled, TYPES) : [];
   const heading = (text, scope) => element("th", { scope }, text);
   const field = member(key).title;
   const head = [field, ...series, "all"].map((text) => heading(text, "col"));

@@ -1,17 +1,23 @@
 // The columns of the table: which are shown, in which order, and how wide. What the user has chosen is a part of the
-// view; otherwise, fields without a value in the first page have no column, and contents decide about the widths.
+// view; otherwise, fields without a value in the first page of all have no column, and contents decide about the widths.
 
 import { changeView, currentView } from "./address.js";
 import { announce } from "./announcements.js";
 import { button, byId, element, inStorage } from "./elements.js";
 import { startMenu } from "./panels.js";
 import { MEMBERS, OWN, member, onDefined } from "./robot.js";
+import { filterOf, isFiltered } from "./view.js";
 
 /** The limits of widths in pixels, those of names, and the step of a key. */
 const [MIN, MAX, MIN_NAME, MAX_NAME, STEP] = [56, 288, 176, 320, 16];
 
-/** The widths of the columns of boxes and of actions. */
-const [BOXES, ACTIONS] = [44, 116];
+/** The width of the column of boxes. */
+const BOXES = 44;
+
+/** The greatest widths of the columns on paper, where texts have several lines: of names, and of others. The rules that
+    hide columns for which a page of A4 has no room. */
+const [NAME_ON_PAPER, OTHER_ON_PAPER] = [224, 128];
+const onPaper = new CSSStyleSheet();
 
 const DENSITY = "robots-density";
 
@@ -50,19 +56,38 @@ export const kindOfCell = ({ key, isOwn, input }) => `${isOwn ? "of-own" : `of-$
 /** Starts the menu. `onChanged` is called when other columns are to be shown. */
 export function startColumns(onChanged) {
   changed = onChanged;
+  document.adoptedStyleSheets.push(onPaper);
   startMenu(byId("columns"));
   byId("columns").addEventListener("toggle", fill);
+  byId("scroller").addEventListener("scroll", markCut, { passive: true });
+  for (const id of ["scroller", "table"]) new ResizeObserver(markCut).observe(byId(id));
   setDensity(inStorage(() => localStorage.getItem(DENSITY)) ?? "compact");
+  let known = [];
   onDefined(() => {
-    [filled, needed] = [new Set(), {}];
+    // A new field has a column before it has values.
+    for (const { key } of MEMBERS) if (filled.size > 0 && !known.includes(key)) filled.add(key);
+    known = MEMBERS.map(({ key }) => key);
+    needed = {};
     fill();
   });
 }
 
-/** Takes note of the robots of a first page. Returns whether they have values that no column shows yet. */
+/** Marks the sides where columns are covered by those that stay in view. */
+function markCut() {
+  const { classList, scrollLeft, scrollWidth, clientWidth } = byId("scroller");
+  classList.toggle("cut-left", scrollLeft > 0);
+  classList.toggle("cut-right", scrollLeft + clientWidth < scrollWidth - 1);
+}
+
+/** Takes note of the robots of a first page, and of the fields by which they are sorted and filtered. Returns whether
+    these have no column yet. Robots that were searched do not show which fields are empty. */
 export function noteValues(robots) {
+  const view = currentView();
   const before = filled.size;
-  for (const { key } of MEMBERS) if (robots.some((robot) => robot[key] !== "")) filled.add(key);
+  if (before === 0 && isFiltered(view)) return false;
+  const names = [view.sort.replace("-", ""), ...filterOf(view).map(([name]) => name)];
+  const used = names.map((name) => (member(name) ? name : name.replace(/_[a-z]+$/, "")));
+  for (const { key } of MEMBERS) if (used.includes(key) || robots.some((robot) => robot[key] !== "")) filled.add(key);
   return filled.size > before;
 }
 
@@ -81,15 +106,29 @@ export function layOut() {
   table.classList.remove("measured");
   const fixed = Object.fromEntries(chosen() ?? []);
   const widths = headings.map(({ dataset }) => Number(fixed[dataset.key] ?? needed[dataset.key]));
-  table.prepend(element("colgroup", {}, ...[BOXES, ...widths, ""].map(column)));
-  table.style.setProperty("--width", `${BOXES + ACTIONS + widths.reduce((sum, width) => sum + width, 0)}px`);
+  const papers = widths.map((width, at) => Math.min(width, at === 0 ? NAME_ON_PAPER : OTHER_ON_PAPER));
+  table.prepend(element("colgroup", {}, ...[BOXES, ...widths, ""].map((width, at) => column(width, papers[at - 1]))));
+  table.style.setProperty("--width", `${BOXES + widths.reduce((sum, width) => sum + width, 0)}px`);
+  fitOnPaper(papers);
   byId("columns-count").textContent = `${headings.length} of ${all().length}`;
 }
 
-function column(width) {
+function column(width, paper) {
   const made = element("col");
   if (width) made.style.setProperty("width", `${width}px`);
+  made.style.setProperty("--paper", `${paper}px`);
   return made;
+}
+
+/** Hides the columns that do not fit on paper. */
+function fitOnPaper(papers) {
+  let sum = 0;
+  const ends = papers.map((paper) => (sum += paper));
+  const rules = Object.entries({ portrait: 700, landscape: 1030 }).map(([orientation, width]) => {
+    const first = ends.filter((end) => end <= width).length + 2;
+    return `@media print and (orientation: ${orientation}) { #table :is(th, td, col):nth-child(n+${first}) { display: none } }`;
+  });
+  onPaper.replaceSync(rules.join(""));
 }
 
 /** Chooses columns: their keys, and the widths of some. */

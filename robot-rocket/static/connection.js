@@ -28,7 +28,8 @@ export function whenBack(error, action) {
   waiting.add(action);
   if (byId("trouble").hidden) {
     if (performance.now() - ended > QUIET) pause = SHORTEST_PAUSE;
-    const words = [...error.messages, "What you typed stays here."].join(" ");
+    const why = error.status === 503 ? ["The server is busy; trying again."] : error.messages;
+    const words = [...why, "What you typed stays here."].join(" ");
     byId("trouble").replaceChildren(element("p", {}, words), button("Try again", attempt));
     show(byId("trouble"));
     retryLater();

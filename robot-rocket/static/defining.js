@@ -4,7 +4,7 @@ import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition, valuesOf } from "./api.js";
 import { keepDraft, keptDraft } from "./drafts.js";
-import { button, byId, element, formEnd, onEscape, onSubmit } from "./elements.js";
+import { button, byId, element, formEnd, onEscape, onSubmit, withSeconds } from "./elements.js";
 import { KEYWORDS, formOf, valueOf } from "./field.js";
 import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
@@ -100,7 +100,13 @@ const change = action({
     const document = structuredClone(definition.document);
     edit(document);
     report("");
-    await redefine(document, dropsValues);
+    const end = withSeconds(byId("fields-busy"), "Working…");
+    try {
+      await redefine(document, dropsValues);
+    } finally {
+      end();
+      byId("fields-busy").replaceChildren();
+    }
     announce(words);
     return true;
   },

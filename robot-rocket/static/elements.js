@@ -46,6 +46,15 @@ export function onEscape(shown, listener) {
   });
 }
 
+/** Shows words, and the seconds for which they are shown. Returns the function that ends that. */
+export function withSeconds(shown, words) {
+  const start = performance.now();
+  const seconds = element("span", { "aria-hidden": "true" });
+  const timer = setInterval(() => (seconds.textContent = ` ${Math.floor((performance.now() - start) / 1000)} s`), 1000);
+  shown.replaceChildren(words, seconds);
+  return () => clearInterval(timer);
+}
+
 /** A text for screen readers. */
 export function unseen(text) {
   return element("span", { class: "unseen" }, text);

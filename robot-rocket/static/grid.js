@@ -4,7 +4,7 @@ import { may } from "./access.js";
 import { announce } from "./announcements.js";
 import { CellEditing } from "./cells.js";
 import { byId } from "./elements.js";
-import { paste } from "./pasting.js";
+import { cellsOf, paste } from "./pasting.js";
 import { member } from "./robot.js";
 import { shownColumns } from "./columns.js";
 
@@ -71,7 +71,13 @@ function press(event) {
   else if (target === cell && ["Enter", "F2"].includes(key) && isPlain && !shiftKey) {
     event.preventDefault();
     edit(cell);
-  } else if (target === cell && key === "Escape") choose();
+  } else if (target === cell && key === "Escape" && byId("table").querySelector(".chosen")) {
+    event.preventDefault();
+    choose();
+  } else if (target === cell && [...key].length === 1 && (isPlain || event.getModifierState("AltGraph"))) {
+    // The character is typed into the input, instead of its value.
+    edit(cell);
+  }
 }
 
 function move(event, cell, step) {
@@ -153,11 +159,16 @@ function copy(event) {
 }
 
 function pasteAt(cell, text) {
-  const [[start]] = between(cornerOf(cell), cell);
+  const chosen = between(cornerOf(cell), cell);
+  const [[start]] = chosen;
   const rows = rowsNow();
   const keys = shownColumns().map(({ key }) => key);
   const robots = rows.slice(rows.indexOf(start.parentElement)).map((row) => listeners.robotOf(row));
-  paste(text, robots, keys.slice(keys.indexOf(start.dataset.key)), () => focusCell(start));
+  const table = cellsOf(text);
+  // One value is for all chosen cells.
+  const isOne = table.length === 1 && table[0].length === 1;
+  const values = isOne ? chosen.map((cells) => cells.map(() => table[0][0])) : table;
+  paste(values, robots, keys.slice(keys.indexOf(start.dataset.key)), () => focusCell(start));
 }
 
 /** Opens the input of a cell. */

@@ -4,12 +4,13 @@ import { may } from "./access.js";
 import { handleError } from "./action.js";
 import { announce } from "./announcements.js";
 import { refreshDefinition, upload } from "./api.js";
-import { byId, element, onSubmit, problems, show, shownName } from "./elements.js";
+import { storingOwn } from "./changes.js";
+import { button, byId, element, onSubmit, problems, show, shownName, withSeconds } from "./elements.js";
 import { keyOf } from "./field.js";
 import { KINDS, kindOf } from "./kinds.js";
 import { reopen } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MEMBERS, definition, inLabels, inNumber, member } from "./robot.js";
+import { MANY, MEMBERS, ONE, definition, inLabels, inNumber, member } from "./robot.js";
 import { did } from "./undo.js";
 
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
@@ -26,19 +27,31 @@ const COUNTS = {
 /** The words of the page for options of the service. */
 const WORDS = [
   [/add --dates dmy or --dates mdy/, "choose the order of dates"],
-  [/add match=(\w+)/, (_, key) => `find records by ${titleOf(key)}`],
   [/add on_conflict=skip/, "choose “skip the record”"],
   [/add_equal=true/, "choose “add it again”"],
+  [/each value is one, such as/, "this type fits each value, such as"],
 ];
+
+/** Headings that people give to names, the most likely last. */
+const NAMES = [/name/i, /title|label/i, /^(full|object|exhibit|display).?name$/i, /^(title|label|titel|titre)$/i];
 
 /** What to do if an import ends early. */
 const REST = "A part may be stored. Plan the import again to see what is missing.";
+
+/** The number of bytes of a file from which on texts that repeat are proposed as choices. */
+const CHOICES_FROM = 100_000;
 
 /** The last response about the chosen file, with the numbers of its records. */
 let plan;
 
 /** What the user has chosen for headings: fields, or null to leave them out, and kinds of new fields. */
 let columns, kinds;
+
+/** Whether the column of the name was guessed. */
+let isGuessed;
+
+/** Ends the words about it. */
+let endWords = () => {};
 
 /** The request that runs: `calls` aborts it, and `isStoring` if it is no plan; undefined if none runs. */
 let running;
@@ -104,8 +117,21 @@ function changed() {
 }
 
 async function ask() {
-  const planned = await send(true, ask, ({ data = {}, messages }) => showPlan(data, messages));
+  showPlanError("");
+  const planned = await send(true, ask, ({ data = {}, messages }) => guessName(data, messages) || showPlan(data, messages));
   if (planned) showPlan(planned, planned.messages);
+}
+
+/** Plans again with the column that is probably the name, if the user has to choose it. Returns whether it does. */
+function guessName({ plan: found = [] }, [message]) {
+  const free = found.filter(({ heading }) => !(heading in columns));
+  if (!message.startsWith("no column stands for the name") || free.length === 0) return false;
+  const likely = NAMES.flatMap((words) => free.find(({ heading }) => words.test(heading)) ?? []).at(-1);
+  const texts = free.find(({ reason }) => reason.startsWith("a text"));
+  columns[(likely ?? texts ?? free[0]).heading] = "name";
+  isGuessed = true;
+  ask();
+  return true;
 }
 
 /** Executes the plan. */
@@ -116,7 +142,7 @@ async function start() {
   const confirmed = plan;
   // With a token, the same plan is executed, and no other.
   const again = () => plan === confirmed && start();
-  const data = isAccepted() && (await send(false, again, showOutcome));
+  const data = isAccepted() && (await storingOwn(send(false, again, showOutcome)));
   if (data) showOutcome({ data, messages: data.messages, isDone: true });
 }
 
@@ -131,9 +157,10 @@ async function send(isPlan, again, failed) {
   let part = 0;
   const progress = (sent) => {
     part = byId("import-progress").value = sent;
+    endWords();
     // The service begins when it has the whole file.
-    const last = isPlan ? "Planning…" : "Storing…";
-    byId("import-words").textContent = part < 1 ? `${Math.floor(part * 100)} % sent` : last;
+    if (part < 1) byId("import-words").textContent = `${Math.floor(part * 100)} % sent`;
+    else endWords = withSeconds(byId("import-words"), isPlan ? "Planning…" : "Storing…");
   };
   progress(0);
   try {
@@ -150,6 +177,7 @@ async function send(isPlan, again, failed) {
 function run(request) {
   running?.calls.abort();
   running = request;
+  endWords();
   show(byId("import-running"), running !== undefined);
   byId("plan").inert = byId("file").disabled = isImporting();
   if (running) show(byId("import-result"), false);
@@ -177,7 +205,7 @@ async function showOutcome({ data, messages = [], isUnknown = true, isDone }, is
 }
 
 function forget() {
-  [columns, kinds] = [{}, {}];
+  [columns, kinds, isGuessed] = [{}, {}, false];
   byId("import-match").replaceChildren();
   for (const box of byId("plan").querySelectorAll("[name]")) box.value = "";
   show(byId("plan"), false);
@@ -190,6 +218,8 @@ function importParameters(format) {
   const parameters = {
     format,
     define: true,
+    // Few texts in a small file do not show that there are no others.
+    choices: byId("file").files[0]?.size > CHOICES_FROM,
     keep_going: byId("keep-going").checked,
     columns: JSON.stringify(columns),
     kinds: JSON.stringify(kinds),
@@ -224,8 +254,9 @@ function showPlan(planned, messages = []) {
   plan = { ...planned, changes, count, failed };
   byId("plan-counts").textContent = records ? `${inSentence(records, true)} Nothing is stored yet.` : "Columns of the file";
   if (records) announce(byId("plan-counts").textContent);
-  const advised = advice.map((text) => element("p", {}, inWords(text)));
-  byId("plan-failures").replaceChildren(...messageList(failures, failed), ...advised);
+  const [, found, id] = /match=(\w+)|(?:match the |columns ')(id)/.exec([...advice, ...messages].join()) ?? [];
+  const others = advice.filter((text) => !text.includes("match=")).map((text) => element("p", {}, inWords(text)));
+  byId("plan-failures").replaceChildren(...(found ?? id ? [finding(found ?? id)] : []), ...others, ...messageList(failures, failed));
   byId("keep-going").checked = false;
   const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
   byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;
@@ -238,6 +269,15 @@ function showPlan(planned, messages = []) {
     showChoices();
   }
   showPlanError(messages.map(inWords).join(" "));
+}
+
+/** The button that changes the robots that there are, instead of adding them again. */
+function finding(key) {
+  const find = () => {
+    byId("import-match").value = key;
+    changed();
+  };
+  return button(`Find ${MANY} by ${titleOf(key)}, and change them`, find, { class: "main" });
 }
 
 function inSentence(counts, isPlan) {
@@ -275,6 +315,20 @@ function choice(label, options, value, choose) {
 function showColumns() {
   const focused = document.activeElement.ariaLabel;
   const others = plan.changes.filter(({ heading }) => heading === "");
+  const emptied = new Map();
+  for (const { heading, emptied: each } of plan.plan.filter(({ field }) => field)) {
+    for (const [text, count] of Object.entries(each ?? {})) emptied.set(text, [...(emptied.get(text) ?? []), `${count} of ${heading}`]);
+  }
+  const sentences = [...emptied].map(([text, counts]) => `“${text}” empties values: ${counts.join(", ")}.`);
+  byId("import-emptied").textContent = sentences.join(" ");
+  const name = plan.plan.find(({ field }) => field === "name")?.heading;
+  const headings = plan.plan.map(({ heading }) => option(heading, heading));
+  const renamed = (heading) => {
+    delete columns[name];
+    columns[heading] = "name";
+  };
+  show(byId("plan-name"), isGuessed);
+  if (isGuessed) byId("plan-name").replaceChildren(`Which column is the name of each ${ONE}?`, choice("Column of the name", headings, name, renamed));
   const rows = [...plan.plan, ...others].map(({ heading, field, reason }) => {
     const reasons = plan.changes.filter((change) => change.field === field).map((change) => change.reason);
     const choices = [heading ? fieldChoice(heading, field) : titleOf(field)];

@@ -61,8 +61,8 @@ let notify;
 export function startList(listeners) {
   notify = listeners;
   pages = new Pages(rowOf, update, failed);
-  onDefined(showHeadings);
   startColumns(redraw);
+  onDefined(showHeadings);
   startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
   startSelection({ reload: reopen, focus: emptyFocus });
   byId("news").append(showing);
@@ -153,6 +153,10 @@ function rowOf(robot) {
 }
 
 function update(what) {
+  if (what === "waiting") {
+    byId("count").textContent = "The server is busy…";
+    return announce("The server is busy. The list follows.");
+  }
   const isRead = !["changed", "followed"].includes(what);
   if (isRead) show(byId("refused"), false);
   if (what === "opening") {
@@ -196,6 +200,9 @@ function showNone(view) {
 function showCount() {
   byId("count").textContent = countInWords();
   const rows = total ?? (pages.isWhole ? pages.count : undefined);
+  const { length } = pages.robots;
+  const part = pages.size > length ? "" : "the first ";
+  byId("count").dataset.printed = length < (rows ?? Infinity) ? `, of which ${part}${length.toLocaleString("en")} are here` : "";
   byId("table").setAttribute("aria-rowcount", rows === undefined ? -1 : rows + 1);
 }
 
@@ -213,6 +220,7 @@ function announceCount() {
 }
 
 function failed(error, again) {
+  byId("count").textContent = total === undefined ? "" : countInWords();
   const showError = ({ isTransient, messages }) => {
     if (isTransient) return;
     byId("refused").replaceChildren(element("p", {}, ...messages), button("Try again", again));

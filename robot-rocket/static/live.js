@@ -4,7 +4,7 @@
 // tab knows the position after the last change that it has seen, so that it misses none: what does not follow it is read again.
 
 import { changesAfter, changesIn, onListed, streamAfter } from "./api.js";
-import { reportChanges } from "./changes.js";
+import { ownStored, reportChanges } from "./changes.js";
 import { button, byId, show } from "./elements.js";
 import { reopen } from "./list.js";
 import { rereadRecord } from "./record.js";
@@ -182,7 +182,7 @@ const part = (event, name) => new RegExp(`^${name}: (.*)$`, "m").exec(event)?.[1
 /** Follows what the tab with the stream has sent. */
 function receive(message) {
   expectSign();
-  queue = queue.then(() => take(message)).catch(() => {});
+  queue = queue.then(ownStored).then(() => take(message)).catch(() => {});
 }
 
 async function take({ isGone, isLost = false, after, changes, until }) {

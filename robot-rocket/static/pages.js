@@ -16,6 +16,9 @@ const SIZE = 100;
     endlessly. Rows are counted, not pages, because others may have deleted most robots of a page. */
 const MIN_ROWS = 400;
 
+/** Milliseconds until a page that does not arrive is reported. */
+const SLOW = 3000;
+
 /** The distance to the end of the list at which the next page is loaded. */
 const MARGIN = "900px 0px";
 
@@ -47,7 +50,7 @@ export class Pages {
 
   #ends;
 
-  /** `rowOf` creates the row of a robot. `changed` is called with "opening", "opened" or "grown",
+  /** `rowOf` creates the row of a robot. `changed` is called with "opening", "opened", "grown" or "waiting",
       and `failed` with an error and the action to retry. */
   constructor(rowOf, changed, failed) {
     this.#rowOf = rowOf;
@@ -185,6 +188,7 @@ export class Pages {
     this.isBusy = true;
     this.#action = again;
     byId("table").setAttribute("aria-busy", "true");
+    const slow = setTimeout(() => this.#changed("waiting"), SLOW);
     try {
       await work(signal);
     } catch (error) {
@@ -192,6 +196,7 @@ export class Pages {
       if (!signal.aborted) this.#failed(error, () => signal.aborted || again());
       return;
     } finally {
+      clearTimeout(slow);
       if (!signal.aborted) {
         this.isBusy = false;
         byId("table").removeAttribute("aria-busy");

@@ -5,9 +5,9 @@ import { byId, onEscape, show } from "./elements.js";
 /** The ids of the panels that were started. Of those at the side, one is open at a time. */
 const started = [];
 
-/** Starts the panel with this id, whose buttons are `ID-open` and `ID-close`. Escape closes it, too. `opened` is called
-    when it was opened, and returns the element to focus. Returns the function that opens it. */
-export function startPanel(id, opened) {
+/** Starts the panel with this id, whose buttons are `ID-open` and `ID-close`. Escape closes it, too, and calls `givenUp`.
+    `opened` is called when it was opened, and returns the element to focus. Returns the function that opens it. */
+export function startPanel(id, opened, givenUp) {
   started.push(id);
   const open = () => {
     if (byId(id).matches(".panel")) closePanels();
@@ -21,7 +21,10 @@ export function startPanel(id, opened) {
   };
   byId(`${id}-open`).addEventListener("click", () => (byId(id).hidden ? open() : close()));
   byId(`${id}-close`).addEventListener("click", close);
-  onEscape(byId(id), close);
+  onEscape(byId(id), () => {
+    givenUp?.();
+    close();
+  });
   return open;
 }
 

@@ -5,7 +5,7 @@ import { announce } from "./announcements.js";
 import { upload } from "./api.js";
 import { button, buttons, element, problems, shownName, spokenName } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
-import { MANY, bodyOf, inNumber, member } from "./robot.js";
+import { MANY, bodyOf, inLabels, inNumber, member } from "./robot.js";
 import { did, reportSince } from "./undo.js";
 
 /** The maximum number of changes that the preview lists. */
@@ -30,9 +30,8 @@ function valueOf({ input }, text) {
   return ["text", "long"].includes(input) ? text : trimmed;
 }
 
-/** Shows what a text changes in the values of some robots, and does it if the user agrees. Then `done` is called. */
-export function paste(text, robots, keys, done) {
-  const table = cellsOf(text);
+/** Shows what a table changes in the values of some robots, and does it if the user agrees. Then `done` is called. */
+export function paste(table, robots, keys, done) {
   const changes = table.slice(0, robots.length).flatMap((cells, index) => {
     const robot = robots[index];
     return cells.slice(0, keys.length).flatMap((cell, at) => {
@@ -61,10 +60,12 @@ function fileOf(changes) {
 
 /** A message of the service about a record, for people. */
 function inPlainWords(message, changes) {
-  const text = message.replace(/^record \d+: /, "");
-  const id = /^robot (\d+) was changed since/.exec(text)?.[1];
-  const robot = changes.find((change) => change.robot.id === id)?.robot;
-  return robot ? `${spokenName(robot.name)} was changed by another user. Close this, look, and paste again.` : text;
+  const [, number, text] = /^(?:record (\d+): )?([^]*)$/.exec(message);
+  const robot = [...new Set(changes.map((change) => change.robot))][number - 1];
+  if (!robot) return text;
+  const name = spokenName(robot.name);
+  if (text.includes(" was changed since")) return `${name} was changed by another user. Close this, look, and paste again.`;
+  return `${name}: ${inLabels(text)}`;
 }
 
 const send = (changes, isDry) => upload(fileOf(changes), { format: "json", match: "id", atomic: true, ...(isDry && { dry_run: true }) });

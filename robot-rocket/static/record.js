@@ -27,8 +27,9 @@ let listTitle = "";
 /** Starts listening. */
 export function startRecord() {
   addEventListener("hashchange", () => follow());
-  byId("record").addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented) leave();
+  addEventListener("keydown", ({ key, target, defaultPrevented }) => {
+    const isOthers = defaultPrevented || document.querySelector("dialog[open]") || (target.id === "query" && target.value);
+    if (key === "Escape" && shownId && !isOthers) leave();
   });
   onDefined(() => {
     if (editing) editing.redefine();

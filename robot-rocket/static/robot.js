@@ -79,10 +79,17 @@ export function member(key) {
   return MEMBERS.find((one) => one.key === key);
 }
 
+/** The limits of an integer that has no other ones. */
+const [MIN_INTEGER, MAX_INTEGER] = ["-9223372036854775808", "9223372036854775807"];
+
 /** A message of the service about a member, with its label instead of its name in the API, and the owner's noun. */
 export function inLabels(message, key = NAMED.exec(message)?.slice(1).find(Boolean)) {
   const title = member(key)?.title;
-  const text = message.replace(/(\(|\d )(robots?)\b/g, (_, before, noun) => before + (noun === "robot" ? ONE : MANY));
+  const inNouns = message.replace(/(\(|\d )(robots?)\b/g, (_, before, noun) => before + (noun === "robot" ? ONE : MANY));
+  const text = inNouns.replace(/an integer(?: from (-?\d+) to (\d+))?/, (_, from, to) => {
+    if (!from || from === MIN_INTEGER) return `a whole number${!to || to === MAX_INTEGER ? "" : `, ${to} or less`}`;
+    return `a whole number${to === MAX_INTEGER ? `, ${from} or more` : ` from ${from} to ${to}`}`;
+  });
   if (!title) return text;
   const named = new RegExp(`^(The )?(robot )?${key} `);
   return text.replace(named, `${title} `).replace(/^Value of field '.*?' must be part of list:/, `${title} must be one of:`);

@@ -35,7 +35,7 @@ let listeners;
     when no robot is selected. */
 export function startSelection(notified) {
   listeners = notified;
-  startPanel("changing", () => byId("changing-member"));
+  startPanel("changing", () => byId("changing-member"), chooseNothing);
   startPanel("erasing", () => byId("erasing").querySelector("button"));
   byId("selection-clear").addEventListener("click", () => {
     clearSelection();
@@ -55,7 +55,7 @@ export function startSelection(notified) {
     // A value that no two robots have cannot be set for several.
     const options = MEMBERS.filter(({ isUnique }) => !isUnique);
     const shown = options.map(({ key, title }) => element("option", { value: key, selected: key === field?.key }, title));
-    byId("changing-member").replaceChildren(...shown);
+    byId("changing-member").replaceChildren(element("option", { value: "" }, "Choose…"), ...shown);
     show(byId("changing-open"), options.length > 0);
     if (options.length > 0) showField();
     else showPanel("changing", false);
@@ -102,6 +102,7 @@ export function showSelection() {
 export function clearSelection() {
   selected.clear();
   for (const box of boxes()) box.checked = false;
+  chooseNothing();
   byId("selection-result").replaceChildren();
   showSelection();
 }
@@ -127,9 +128,18 @@ function select(some, isSelected) {
   announce(byId("selection-count").textContent);
 }
 
+function chooseNothing() {
+  byId("changing-member").value = "";
+  showField();
+}
+
 /** Shows the input of the chosen field. What was typed for the same field stays, and the focus. */
 function showField() {
   const { value: key } = byId("changing-member");
+  if (key === "") {
+    field = undefined;
+    return byId("changing-value").replaceChildren();
+  }
   const before = field?.key === key ? field : undefined;
   const hadFocus = before?.box === document.activeElement;
   field = new Field(member(key), "", "shown", before?.isChanged ? before.value : undefined);
@@ -138,6 +148,7 @@ function showField() {
 }
 
 function change() {
+  if (!field) return byId("changing-member").focus();
   const { key, title, isRequired } = member(field.key);
   if (isRequired && field.value === "") {
     field.setError(`${title} is required.`);

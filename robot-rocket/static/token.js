@@ -45,12 +45,13 @@ export function requestToken(error, retry) {
   again.add(retry);
   // The service's own message about a missing token is for programmers.
   const missing = "This requires a token. Ask the operator of the catalogue for one.";
-  open(stored ? error.messages.join(" ") : missing);
+  open("Token required", stored ? error.messages.join(" ") : missing);
   if (stored) showError("The service rejects the token that you entered.");
 }
 
-function open(why) {
+function open(heading, why) {
   origin = document.activeElement;
+  byId("token-heading").textContent = heading;
   byId("token-why").textContent = why;
   showError("");
   show(byId("token"));
@@ -71,12 +72,14 @@ function showError(text) {
   byId("token-text").setAttribute("aria-invalid", String(text !== ""));
 }
 
-/** Starts the token form. With another token, `prepare` is called first, and `changed` if no action is waiting for it. */
-export function startToken(prepare, changed) {
+/** Starts the token form. With another token, `prepare` is called first, and `changed` if no action is waiting for it.
+    `nameOf` returns the name of the present one, and `left` is called without one. */
+export function startToken({ prepare, changed, nameOf, left }) {
   notify = { prepare, changed };
   byId("token-open").addEventListener("click", () => {
     again.clear();
-    open(stored ? "You have entered a token. Enter another one, or sign out." : "A token permits you more.");
+    if (!stored) open("Sign in", "A token permits you more.");
+    else open(nameOf() ? `Signed in as ${nameOf()}` : "Signed in", "Enter another token, or sign out.");
   });
   // What the user does not want to confirm by a token is not done later.
   const dismiss = () => {
@@ -96,8 +99,8 @@ export function startToken(prepare, changed) {
     settle(text, byId("token-remember").checked);
   });
   byId("token-forget").addEventListener("click", () => {
-    again.clear();
-    settle("");
+    keep("");
+    left();
   });
   if (!linked) return;
   const isKnown = isKept();

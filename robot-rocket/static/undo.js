@@ -3,11 +3,11 @@
 
 import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
-import { changesAfter, current, get, remove, revertBetween, revertTo } from "./api.js";
-import { reportChanges } from "./changes.js";
-import { button, byId, element, inStorage, show, shownName, spokenName } from "./elements.js";
+import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
+import { noteOwn, reportChanges } from "./changes.js";
+import { button, byId, element, inStorage, show, shownName, spokenName, withSeconds } from "./elements.js";
 import { startMenu } from "./panels.js";
-import { inLabels, inNumber } from "./robot.js";
+import { inLabels, inNumber, isSame } from "./robot.js";
 import { timeOf } from "./times.js";
 
 /** Catalogues at other paths have other changes. */
@@ -59,6 +59,7 @@ export function did(words, how) {
   const named = words.map((part) => (part.id ? { id: part.id, name: part.name } : part));
   const entry = { words: named, at: new Date().toISOString(), ...how };
   keep([entry, ...entries]);
+  if (entry.until) noteOwn(entry);
   showLast([...named, "."], [undoing(entry)]);
 }
 
@@ -85,7 +86,8 @@ export function undoLast() {
 
 const undo = action({
   async perform(entry) {
-    const words = entry.until ? await undoAll(entry) : await undoOne(entry);
+    const end = withSeconds(byId("undo").querySelector(".offer p") ?? element("p"), "Undoing…");
+    const words = await (entry.until ? undoAll(entry) : undoOne(entry)).finally(end);
     if (words.isLeft) return tell(words);
     keep(entries.flatMap((other) => (other.at === entry.at ? (words.rest ?? []) : other)));
     tell(words, words.rest ? [undoing(words.rest)] : []);
@@ -116,7 +118,7 @@ async function undoOne({ id, to, from, words }) {
   };
   const now = await get(id).catch(missing);
   const robot = words.find((part) => part.id) ?? { id, name: id };
-  if (now?.revision !== from) {
+  if (now?.revision !== from && !(await isAsAt(from, id, now))) {
     const how = now ? "was changed since. Its history can restore each version." : "was deleted since.";
     return Object.assign([robot, ` ${how}`], { isLeft: true });
   }
@@ -126,10 +128,15 @@ async function undoOne({ id, to, from, words }) {
     return ["Deleted ", robot, " again."];
   }
   const restored = await revertTo(id, to, now?.revision);
-  // The change before can be undone, too.
-  keep(entries.map((entry) => (entry.id === id && entry.from === to ? { ...entry, from: restored.revision } : entry)));
   reportChanges([{ id, robot: restored, revision: restored.revision }]);
   return [restored, from ? " is as it was." : " was restored."];
+}
+
+/** Whether a robot has the values of one of its versions: what has followed was undone. */
+async function isAsAt(revision, id, now) {
+  const { changes } = now ? await historyOf(id) : { changes: [] };
+  const then = changes.find((change) => change.revision === revision)?.robot;
+  return then && isSame(then, now);
 }
 
 /** Undoes the changes between two positions. Robots that have others after them stay as they are. */
@@ -138,6 +145,7 @@ async function undoAll(entry) {
     if (error.status !== 413) throw error;
     return undoParts(entry);
   });
+  if (changes) noteOwn(changes);
   if (changes) await reportSince(changes.after).catch(() => {});
   const undone = Object.assign([`Undone for ${inNumber(Number(count))}.`], { rest });
   if (rest) undone.push(` Not undone for the others. ${why}`);

@@ -180,7 +180,7 @@ fn own_fields_move_with_their_catalogue() {
     sandbox.write("wrong.csv", wrong);
     sandbox.examples(
         r"
-        import wrong.csv --dry-run --keep-going -> 1 Would add 1 robot, fail 2; nothing was stored. ! wrong.csv:2: weight must be a number\nwrong.csv:4: The accession must match the pattern ^[0-9]{4}\.[0-9]+$
+        import wrong.csv --dry-run --keep-going -> 1 Would add 1 robot, fail 2; nothing was stored. ! wrong.csv:2: weight must be a number, not 'heavy'\nwrong.csv:4: The accession must match the pattern ^[0-9]{4}\.[0-9]+$
         copy --from sqlite://robots.db --to sqlite://copy.db -> 0 *
         backup backup.db -> 0 *
         restore backup.db --database sqlite://restored.db -> 0 *

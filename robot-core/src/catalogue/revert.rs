@@ -90,7 +90,7 @@ impl Revert {
 pub struct Reverted {
     /// The robots that have their earlier state again.
     pub ids: Vec<RobotId>,
-    /// The robots that were left alone, because other changes have followed.
+    /// The robots that were left alone, because other changes have followed, and were not undone.
     pub left: Vec<RobotId>,
     /// The positions before and after the change, by which it is undone itself; `None` if nothing was stored.
     pub positions: Option<(Position, Position)>,
@@ -118,6 +118,10 @@ fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> R
                 break 'all event.robot;
             }
             let is_undone = revert.has(&event);
+            // Changes that were undone since are none.
+            let is_same =
+                is_undone && !has_undone && has_values(event.robot.as_ref(), now.as_ref());
+            has_others &= !is_same;
             has_undone |= is_undone;
             has_others |= !is_undone;
             if has_undone && has_others {
@@ -137,6 +141,11 @@ fn find<C: Catalogue + ?Sized>(catalogue: &C, id: RobotId, revert: &Revert) -> R
     } else {
         Found::Nothing
     })
+}
+
+/// Whether two versions of a robot have the same values, or neither exists.
+fn has_values(one: Option<&Robot>, other: Option<&Robot>) -> bool {
+    one.map(Robot::values) == other.map(Robot::values)
 }
 
 /// Finds all rules that a rejected robot violates.

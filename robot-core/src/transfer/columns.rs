@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use super::heading::title_of;
 use crate::model::{
     DateOrder, Definition, Field, Format, Member, Reading, TITLE_LIMIT, UNKNOWN_LIMIT, excerpt,
     listed, unknown,
@@ -379,6 +380,10 @@ impl Columns {
         exact
             .or_else(|| fields().find(|field| field.name() == normal))
             .or_else(|| fields().find(|field| normalized(field.title()) == normal))
+            .or_else(|| {
+                let title = title_of(&heading)?;
+                fields().find(|field| field.title() == title)
+            })
     }
 
     /// Whether a heading stands for a field, or the caller has chosen what it stands for.

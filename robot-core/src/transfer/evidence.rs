@@ -1,6 +1,6 @@
 //! Evidence about a column: what its values have in common.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{columns::Meaning, names::Names, position::RecordPosition, record::Cell};
 use crate::model::{
@@ -78,6 +78,8 @@ pub(super) struct Evidence {
     reading: Reading,
     /// The number of records that have a value.
     pub(super) values: u64,
+    /// The numbers of texts that the user has said to mean no value.
+    pub(super) emptied: BTreeMap<String, u64>,
     /// What the values are not, in the order in which that was found, and the value that excludes it.
     excluded: Vec<(Guess, String)>,
     first: Option<String>,
@@ -144,6 +146,9 @@ impl Evidence {
             },
         };
         let Some(text) = self.reading.present(&raw, true) else {
+            if !raw.trim().is_empty() {
+                *self.emptied.entry(raw.trim().to_owned()).or_default() += 1;
+            }
             return;
         };
         let trimmed = text.trim();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     columns::{Columns, Meaning, normalized},
     evidence::{Evidence, Guess},
+    heading::title_of,
     new_field::{LENGTHS, NewField, ProposalError},
     survey::{ColumnReason, Survey},
 };
@@ -224,7 +225,9 @@ impl<'a> Fields<'a> {
         }
         // A new field takes the heading of the built-in field that it replaces.
         if column.meaning.field().is_none() || self.survey.is_of_empty_catalogue {
-            let title: String = column.heading.chars().take(TITLE_LIMIT).collect();
+            let title = title_of(&column.heading).filter(|_| name == wanted);
+            let title = title.unwrap_or_else(|| column.heading.clone());
+            let title: String = title.chars().take(TITLE_LIMIT).collect();
             keywords.insert("title".into(), title.into());
         }
         let is_id = normalized(&column.heading) == Field::ID.name();

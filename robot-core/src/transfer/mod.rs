@@ -53,6 +53,7 @@ mod encoding;
 mod evidence;
 mod fields;
 mod format;
+mod heading;
 mod import;
 mod import_metrics;
 mod input;

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{
     columns::{Columns, Meaning, normalized},
     evidence::{Evidence, Guess},
+    heading::spaced,
     survey::Survey,
 };
 use crate::model::{DefinitionError, Field, Format, fold, is_reserved};
@@ -39,8 +40,10 @@ pub enum ProposalError {
 /// The lengths of texts that are proposed.
 pub(super) const LENGTHS: [usize; 6] = [255, 500, 1000, 2000, 5000, 10_000];
 
-/// The number of texts up to which they are proposed as choices, if each occurs twice on average, and their length.
+/// The number of texts up to which they are proposed as choices, if each occurs twice on average, and if each occurs a
+/// hundred times on average. Their length.
 const FEW: usize = 12;
+const MORE: usize = 40;
 const SHORT: usize = 60;
 
 /// A field that can store the values of a column.
@@ -70,8 +73,9 @@ impl Survey {
             (guess, column.reason(guess))
         };
         let choices = column.choices.as_ref().filter(|choices| {
-            let is_repeated = choices.len() as u64 <= column.values / 2;
-            let is_few = choices.len() <= FEW && column.length <= SHORT && is_repeated;
+            let count = choices.len() as u64;
+            let is_repeated = count <= column.values / if choices.len() <= FEW { 2 } else { 100 };
+            let is_few = choices.len() <= MORE && column.length <= SHORT && is_repeated;
             chosen == Some("choices") || self.finds_choices && is_few
         });
         let mut lengths = LENGTHS.into_iter();
@@ -140,16 +144,7 @@ fn name_of(heading: &str) -> String {
     if normalized(heading) == Field::ID.name() {
         return "source_id".to_owned();
     }
-    let mut spaced = String::with_capacity(heading.len());
-    let mut is_lower = false;
-    for character in heading.chars() {
-        // `placeOfBirth` has three words.
-        if is_lower && character.is_uppercase() {
-            spaced.push(' ');
-        }
-        is_lower = character.is_lowercase();
-        spaced.push(character);
-    }
+    let spaced = spaced(heading);
     let folded = fold(&spaced);
     let words = folded.split(|character: char| !character.is_ascii_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();

@@ -5,7 +5,7 @@ use std::{borrow::Cow, io};
 use super::position::RecordPosition;
 use crate::model::{
     Draft, Field, Message, Messages, Reading, Revision, RobotId, Value, draft_json::parse_json,
-    whole,
+    excerpt, whole,
 };
 
 /// The values of a record, or messages for the person who can correct the record.
@@ -76,7 +76,16 @@ impl Cell<'_> {
             Self::Text(text) => match str::from_utf8(text) {
                 Ok(text) => {
                     let text = reading.text(field, text)?;
-                    let value = text.map(|text| field.parse_value(&text).map(Value::into_owned));
+                    let value = text.map(|text| {
+                        let value = field.parse_value(&text).map(Value::into_owned);
+                        // The contract has the messages of the built-in fields.
+                        value.map_err(|message| {
+                            let shown = field
+                                .is_own()
+                                .then(|| format!(", not '{}'", excerpt(&text)));
+                            message + &shown.unwrap_or_default()
+                        })
+                    });
                     value.transpose()
                 }
                 Err(_) => Err(format!("{field} is not UTF-8; {ENCODING_HINT}")),

@@ -1,6 +1,10 @@
 //! Survey of a file: what is known about its columns before fields are chosen, found by reading all of it.
 
-use std::{collections::HashMap, fmt, io::Read};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    io::Read,
+};
 
 use serde::{Serialize, Serializer};
 
@@ -25,6 +29,9 @@ pub struct PlannedColumn {
     pub field: Option<String>,
     /// What the values are, or why the column is not stored.
     pub reason: ColumnReason,
+    /// The texts that the user has said to mean no value, and how many values of the column each of them empties.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub emptied: BTreeMap<String, u64>,
 }
 
 /// Why a column is stored as it is, or not stored. Its text is for people.
@@ -219,6 +226,7 @@ impl Survey {
                 number: column.number,
                 field,
                 reason,
+                emptied: column.emptied.clone(),
             }
         });
         planned.collect()

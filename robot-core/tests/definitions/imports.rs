@@ -72,8 +72,8 @@ fn imports_report_own_rules_by_line() {
                 f,pot,2020.1,,,\n\
                 c,vase,2021.4,,,\n";
     let messages = [
-        "line 2: weight must be a number",
-        "line 3: on_display must be true or false",
+        "line 2: weight must be a number, not 'x'",
+        "line 3: on_display must be true or false, not 'maybe'",
         "line 5: The accession must be unique",
         "line 6: accession is required",
         "line 6: The weight cannot be greater than 1.5",

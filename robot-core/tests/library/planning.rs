@@ -151,6 +151,19 @@ fn files_become_the_catalogues_that_they_are() {
     assert!(imported(file, contradiction).contains("mapped and left out"));
     let unknown = |columns: Columns| columns.ignore("nosuch");
     assert!(imported("name\nA\n", unknown).contains("no column 'nosuch'"));
+    // A heading that is an identifier finds the field that was defined for it.
+    let headings = "name,creditLine,object_ID,Maker\nA,x,y,z\n";
+    let titled = |catalogue: &MemoryCatalogue| {
+        plan(catalogue, FileFormat::Csv, headings, same, defining()).unwrap()
+    };
+    let first = titled(&MemoryCatalogue::new());
+    let titles = first.definition.own().map(Field::title);
+    assert_eq!(
+        titles.collect::<Vec<_>>(),
+        ["Credit line", "Object ID", "Maker"]
+    );
+    let again = titled(&catalogue(&first.definition.to_string()));
+    assert!(again.changes.is_empty(), "{:?}", again.changes);
     let kind = |columns: Columns| columns.ignore("Maker").kind("maker", "number");
     assert!(imported(file, kind).starts_with("line 2: maker must be a number"));
 }

@@ -65,7 +65,8 @@ fn page_hides_what_the_token_does_not_permit() {
            click #token-open -> run $('#token-text').select() -> type robots_writer<Enter>
            is {shown} == "true,false,true,true,true"
            click #token-open -> run $('#token-text').select() -> type robots_definer<Enter>
-           is {shown} == "true,true,true,true,true" -> click #token-open -> click #token-forget
+           is {shown} == "true,true,true,true,true" -> click #token-open -> see #token-heading: Signed in
+           click #token-forget -> see #token-open: Sign in
            is {shown} == "false,false,false,false,false""#
     ));
 }
@@ -140,6 +141,9 @@ fn definition_needs_the_token_that_reading_needs() {
     visit.play(
         "focus Token -> type robots_definer<Enter> -> see h1: Secrets
          reload -> see #adding-open: Add a record -> panel adding -> see #add: Hideout
+         click #token-open -> click #token-forget -> see #token-heading: Token required
+         see h1: Robot Catalogue -> is $('#add').textContent.includes('Hideout') == false
+         focus Token -> type robots_definer<Enter> -> see h1: Secrets
          press fields-open -> focus fields-heading -> press Remove Hideout
          said Removed the field Hideout.",
     );

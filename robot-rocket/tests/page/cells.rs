@@ -19,7 +19,7 @@ const PLACE: &str = "[document.activeElement.closest('tr').querySelector('.name'
 #[test]
 fn cells_are_edited_by_keyboard_and_pointer() {
     let visit = Visit::of(&["A", "B", "C"]);
-    let b = cell(2, "year");
+    let (b, kind, id) = (cell(2, "year"), cell(2, "type"), cell(1, "id"));
     visit.play(&format!(
         r#"{b} -> type <Enter> -> value 1977 -> type 1980<Enter> -> said Saved B. -> is {PLACE} == ["C", "year"]
            stored {{"name":"B","type":"droid","year":1980}} -> type <Up><Left> -> is {PLACE} == ["B", "type"]
@@ -31,7 +31,10 @@ fn cells_are_edited_by_keyboard_and_pointer() {
            type <Control>a1990<Enter> -> said Saved B. -> is rows()[1] == ["B", "virtual", "1990"]
            run $('#table td[data-key=name]').dispatchEvent(new MouseEvent('dblclick', {{ bubbles: true }})) -> value A
            type A2 -> run $('#query').focus() -> said Saved A2. -> see #undo: Changed A2.
-           is document.activeElement.id == "query" -> click #undo .quiet -> names A, B, C"#
+           is document.activeElement.id == "query" -> click #undo .quiet -> names A, B, C
+           {b} -> type 42<Enter> -> said Saved B. -> {kind} -> type v<Enter> -> is rows()[1] == ["B", "virtual", "42"]
+           run $('#table tbody tr:nth-child(2) [data-key=name]').focus() -> type a /b<Enter> -> said Saved a /b.
+           {id} -> type a/ -> is {PLACE} == ["A", "id"] -> is $('#adding').hidden == true"#
     ));
 }
 
@@ -130,8 +133,9 @@ fn table_is_copied_and_pasted_with_a_preview_and_undone() {
     visit.play(&format!(
         r#"{start} -> type <Shift><Down><Shift><Right> -> said 4 cells selected -> is $$('.chosen').length == 4
            is window.clip('copy') == "A\tdroid\nB\tdroid" -> {year} -> run window.clip('paste', '5\n\n7')
-           see #paste h2: Change 2 values of 2 robots? -> see #paste .problems: year is required -> focus Cancel
-           type <Enter> -> is $('#paste') == null -> is {PLACE} == ["B", "year"]
+           see #paste h2: Change 2 values of 2 robots? -> see #paste .problems: C: Year is required -> focus Cancel
+           type <Enter> -> is $('#paste') == null -> is {PLACE} == ["B", "year"] -> type <Shift><Down> -> said 2 cells
+           run window.clip('paste', '5') -> is texts('#paste tbody tr') == ["BYear19775", "CYear19775"] -> type <Escape> -> {year}
            run window.clip('paste', '5\r\n6\r\n7\r\n8\r\n') -> see #paste .hint: 2 rows are left out
            is texts('#paste tbody tr') == ["BYear19775", "CYear19776"] -> accessible a preview of pasted cells
            focus Change -> type <Enter> -> said Changed 2 robots. -> is $('#paste') == null

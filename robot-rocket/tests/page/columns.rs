@@ -40,7 +40,12 @@ fn columns_without_values_are_hidden_and_the_choice_is_in_the_address() {
            is texts('#table tbody tr:first-child td') == ["", "Amphora", "fair", "1e+21", "EditDelete"]
            is $$('.is-uri a').length == 0 -> click #columns summary -> press Usual columns -> address -> is {TITLES} == {usual}
            is $$('.is-uri a').map((each) => each.href) == ["https://example.org/a?b"]
-           PUT /api/robots/5 {{"name":"Bare","type":"vase","accession":"1900.1","rooms":7}} -> reload -> see #columns: 11 of 13"#
+           open ?q=Krater -> see #columns: 11 of 13 -> open ?sort=rooms -> see #columns: 11 of 13 -> open -> see #columns: 10 of 13
+           PUT /api/robots/5 {{"name":"Bare","type":"vase","accession":"1900.1","rooms":7}} -> reload -> see #columns: 11 of 13
+           run fetch('v1/definition').then((all) => all.json()).then((all) => fetch('v1/definition', {{ method: 'PUT', \
+           headers: {{ 'Content-Type': 'application/json' }}, body: JSON.stringify({{ ...all, properties: \
+           {{ ...all.properties, found: {{ type: 'string' }} }} }}) }})).then(() => $('#fields-open').click())
+           see #columns: 12 of 14"#
     ));
 }
 

@@ -43,7 +43,8 @@ fn fields_are_added_changed_and_removed_without_json() {
            PUT /api/robots/1 {"name":"Marvin","type":"droid","year":1977,"etat_2024":"bad"}
            press Remove Condition
            see #fields-error: Condition cannot be removed, because 1 robot (id 1) would lose the value.
-           focus Drop these values -> type <Enter> -> said Removed the field Condition. -> focus fields-heading
+           focus Drop these values -> hold path.includes('drop_values') -> type <Enter>
+           see #fields-busy: Working… 1 s -> release -> is $('#fields-busy').textContent == "" -> said Removed the field Condition. -> focus fields-heading
            is texts('#headings th').includes('Condition') == false
            set #title-of-catalogue = Ship's crew -> press Title of the catalogue -> type <Enter>
            see h1: Ship's crew -> type <Escape> -> focus fields-open"#,

@@ -40,9 +40,10 @@ fn robots_that_exist_are_skipped_or_changed() {
     // Then equal robots of a catalogue whose names repeat.
     let equal = r"name,type,year\nR2-D2,virtual,1\nBender,droid,1\nBender,droid,2\n";
     Visit::of(&["R2-D2"]).play(&format!(
-        "choose robots.ndjson {robot} -> see #plan: To change these robots, find records by Name
+        "choose robots.ndjson {robot} -> see #plan: Find robots by Name, and change them
          set #on-conflict = skip -> see #plan-counts: Would add no robots, skip 1.
-         set #on-conflict = -> set #import-match = name -> see #plan-counts: Would add no robots, change 1.
+         set #on-conflict = -> see #plan-counts: Would add no robots, fail 1.
+         press Find robots by Name, and change them -> see #plan-counts: Would add no robots, change 1.
          import -> see #import-outcome: Added no robots, changed 1. -> see #table tbody: virtual
          choose robots.json [{robot} -> see #plan-error: record 1: What begins here does not end
          choose equal.csv {equal} -> see #plan-counts: Would add 2 robots, fail 1.
@@ -57,11 +58,14 @@ fn robots_that_exist_are_skipped_or_changed() {
 fn file_that_cannot_be_imported_is_explained() {
     let visit = Visit::of(&["Marvin"]);
     visit.play(&format!(
-        r"panel importing -> click #import-submit -> see #file-error: Choose a file first.
+        r#"panel importing -> click #import-submit -> see #file-error: Choose a file first.
           choose robots.txt {FILE}
           see #file-error: The name of the file must end in .csv, .json, .ndjson or .xlsx.
-          choose robots.csv first,second\n1,2\n
-          see #plan-error: no column stands for the name; map one to it"
+          choose robots.csv first,second\n1,2\n -> see #plan-counts: Would add 1 robot.
+          is [$('#plan-name select').value, $('#plan-error').textContent] == ["first", ""]
+          set #plan-name select = second -> see #plan-columns tr:first-child: this type fits each value, such as '1'
+          choose titles.csv first,Title,text\n1,2,b\n -> see #plan-name: Which column is the name of each robot?
+          is $('#plan-name select').value == "Title""#
     ));
     let drop = "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'robots.CSV')); \
                 for (const type of ['dragover', 'drop']) $('#robots').dispatchEvent(new DragEvent(type, \
@@ -165,13 +169,13 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
         "Accession No|accession_no|text|new: chosen",
         "Weight|weight|number|new: a number because of '17.2' (line 2)",
         "Notes||left out",
-        "Made|made|date|new: each value is one, such as '01/02/2020' (line 2)",
+        "Made|made|date|new: this type fits each value, such as '01/02/2020' (line 2)",
     ]);
     visit.play(&format!(
         r"choose museum.csv Title;Type;Year;Accession No;Weight;Notes;Made\n\
           Owl;coin;-450;1920.10;17.2;x;01/02/2020\nEagle;coin;;1920.11;none;y;none\n
-          see #plan-error: no column stands for the name -> set [aria-label='Field of Title'] = name
-          set #import-nulls = none, n/a -> see #plan: choose the order of dates
+          see #plan-name: Which column is the name of each robot? -> set #import-nulls = none, n/a
+          see #import-emptied: “none” empties values: 1 of Weight, 1 of Made. -> see #plan: choose the order of dates
           set [aria-label='Field of Notes'] = -> set [aria-label='Kind of Accession No'] = text
           set #import-dates = dmy
           is $$('#plan tbody tr').map(({{ cells }}) => [cells[0].textContent, \
@@ -196,7 +200,7 @@ fn file_of_a_stranger_is_imported_with_the_chosen_columns() {
 #[test]
 fn ids_of_a_file_change_robots_only_if_that_is_chosen() {
     Visit::of(&["A", "B"]).play(
-        r"choose robots.csv id,name\n1,A2\n2,B\n9,C\n -> see #plan: new: each value is one, such as '1' (line 2)
+        r"choose robots.csv id,name\n1,A2\n2,B\n9,C\n -> see #plan: new: this type fits each value, such as '1' (line 2)
           run $('#import-match').focus() -> type <Down>
           see #plan-counts: Would add no robots, change 1, leave unchanged 1, fail 1.
           names A, B -> click #keep-going

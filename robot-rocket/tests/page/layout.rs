@@ -89,11 +89,21 @@ fn table_shows_many_whole_values_and_keeps_its_ends() {
     assert_eq!(visit.run(&format!("return {place}")), before);
     visit.play(
         "is $('#scroller').scrollLeft > 100 && $('#scroller').scrollTop == 300 == true
+         is getComputedStyle($('tbody tr:last-child .of-name'), '::after').position == \"absolute\"
          is $('thead').getBoundingClientRect().top < $('thead .of-name').getBoundingClientRect().top == true
          run $$('#columns input')[0]?.click() -> click #columns summary -> click #columns-menu fieldset label:last-child
          is new Set($$('#table tbody tr').map((row) => row.offsetHeight)).size <= 2 == true
          is $$('#table td[data-key=maker] .value')[0].getClientRects().length == 1 -> reload -> see #count: 40
          is document.documentElement.dataset.density == \"comfortable\"",
+    );
+    // On paper, no column is cut.
+    visit
+        .browser
+        .devtools("Emulation.setEmulatedMedia", &json!({"media": "print"}));
+    visit.set_width(718);
+    visit.play(
+        "is $$('#table th').filter((each) => each.checkVisibility() && each.getBoundingClientRect().right > innerWidth + 1) == []
+         is $$('#table th').filter((each) => each.checkVisibility()).length > 4 == true",
     );
 }
 
@@ -106,6 +116,7 @@ fn phone_shows_robots_after_search_and_filters() {
          is $$('#table tbody tr').every((row) => [...row.cells].filter((cell) => cell.checkVisibility()).length <= 5) == true
          is $$('#table .name').every((name) => name.offsetHeight <= 48) == true
          is $('#scroller').scrollWidth <= innerWidth == true
+         is getComputedStyle($('#table tbody .of-year'), '::before').content == 'none' == false
          is ['#picture', '#columns', '#views', '#importing-open'].filter((each) => $(each).checkVisibility()) == []
          click #tools-open -> click #importing-open -> focus File (or drop one on this page)
          is $('#importing').getBoundingClientRect().width == 390 -> type <Escape> -> focus More

@@ -116,3 +116,11 @@ fn full_disk_is_shown_and_is_no_outage() {
            is [$('#trouble').hidden, $('#add .error').textContent] == [true, "The disk is full"] -> names Marvin"#,
     );
 }
+
+#[test]
+fn slow_list_says_that_the_server_is_busy() {
+    Visit::of(&["Marvin"]).play(
+        "hold path.includes('v1/robots?') -> press Year -> see #count: The server is busy…
+         release -> see #count: 1 robot",
+    );
+}

@@ -22,7 +22,7 @@ fn record_is_shown_beside_the_list() {
             see #record [data-member=weight] .error: Weight cannot be less than 0
             run $('#record textarea').focus(); $('#record textarea').value = '' -> type a<Enter>b
             set #record [data-member=weight] input = 2 -> set #record [data-member=source] input =
-            press Save -> said Saved Krater. -> focus robot-heading -> type <Escape> -> focus Krater
+            press Save -> said Saved Krater. -> focus robot-heading -> run $('#chart-open').focus() -> type <Escape> -> focus Krater
             is location.hash == """##,
     );
     let robot = json!({"id": "4", "name": "Krater", "type": "vase", "accession": "1987.3",

@@ -291,6 +291,12 @@ fn plan_of_an_import_is_proposed(session: &Session<'_>) {
         let answer = session.call("POST", &target, &encoded, file.as_bytes());
         assert_eq!(answer.status, 415);
     }
+    let target = "/v1/robots/import/propose?format=csv&nulls=%5B%22b%22%2C%22z%22%5D";
+    let file = "name,maker,price\na,b,9\nc, b,b\nd,b,\n";
+    let answer = session.call("POST", target, &[], file.as_bytes()).text();
+    for part in [r#""emptied":{"b":2}"#, r#""emptied":{"b":1}"#] {
+        assert!(answer.contains(part), "{part}: {answer}");
+    }
     session.get_is("/api/robots", "[]");
 }
 
