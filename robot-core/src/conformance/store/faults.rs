@@ -328,7 +328,8 @@ pub(super) const ALL: &[Seeded] = seeded! {
     })) => "positions_of_others_are_gone versions_are_pruned_from_the_oldest",
     // Only the last change is in the history.
     History(|events| events.truncate(1)) => "history_has_every_version_and_author \
-        versions_come_back_under_the_rules_of_today changes_of_the_definition_are_kept",
+        versions_come_back_under_the_rules_of_today changes_of_the_definition_are_kept \
+        released_names_are_taken_back",
     // The history has no authors.
     History(|events| events.iter_mut().for_each(|event| event.by = None)) =>
         "history_has_every_version_and_author changes_of_one_author_are_undone",
