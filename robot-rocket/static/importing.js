@@ -327,7 +327,7 @@ function showColumns() {
   byId("import-emptied").textContent = emptiedInWords();
   show(byId("plan-name"), isGuessed);
   if (isGuessed) byId("plan-name").replaceChildren(`Which column is the name of each ${ONE}?`, nameChoice());
-  const selects = [...document.querySelectorAll("#plan-columns select")];
+  const selects = [...document.querySelectorAll("#plan [aria-label]")];
   if (focused) selects.find(({ ariaLabel }) => ariaLabel === focused)?.focus();
 }
 
