@@ -122,7 +122,7 @@ fn long_lists_are_complete_in_both_directions() {
         "see #count: 2,500 robots -> is $('#count').dataset.printed == \", of which the first 100 are here\"
          choose robots.csv name,type,year\\nrobot 0024990,droid,1\\n -> see #plan-counts: Would add 1 robot.
          import -> see #count: 2,501 -> run setTimeout(() => (window.isOver = true), 1500) -> is window.isOver == true
-         is $('#news button').hidden == true -> DELETE /api/robots/2501 -> click #importing-close -> see #count: 2,500",
+         is $('#news button').hidden == true -> DELETE /api/robots/2501 -> click #importing-close -> see #count: 2,500 -> run $('#robots').focus()",
     );
     visit.press_until("<End>", "last", |name| name == "robot 002499");
     visit.play("see #end: End of the list.");
