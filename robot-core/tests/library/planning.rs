@@ -152,9 +152,9 @@ fn files_become_the_catalogues_that_they_are() {
     let unknown = |columns: Columns| columns.ignore("nosuch");
     assert!(imported("name\nA\n", unknown).contains("no column 'nosuch'"));
     // A heading that is an identifier finds the field that was defined for it.
-    let file = "name,creditLine,object_ID,Maker\nA,x,y,z\n";
+    let headings = "name,creditLine,object_ID,Maker\nA,x,y,z\n";
     let titled = |catalogue: &MemoryCatalogue| {
-        plan(catalogue, FileFormat::Csv, file, same, defining()).unwrap()
+        plan(catalogue, FileFormat::Csv, headings, same, defining()).unwrap()
     };
     let first = titled(&MemoryCatalogue::new());
     let titles = first.definition.own().map(Field::title);

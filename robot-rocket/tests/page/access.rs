@@ -65,7 +65,7 @@ fn page_hides_what_the_token_does_not_permit() {
            click #token-open -> run $('#token-text').select() -> type robots_writer<Enter>
            is {shown} == "true,false,true,true,true"
            click #token-open -> run $('#token-text').select() -> type robots_definer<Enter>
-           is {shown} == "true,true,true,true,true" -> click #token-open -> see #token-heading: Signed in as
+           is {shown} == "true,true,true,true,true" -> click #token-open -> see #token-heading: Signed in
            click #token-forget -> see #token-open: Sign in
            is {shown} == "false,false,false,false,false""#
     ));
