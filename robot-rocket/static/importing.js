@@ -315,20 +315,6 @@ function choice(label, options, value, choose) {
 function showColumns() {
   const focused = document.activeElement.ariaLabel;
   const others = plan.changes.filter(({ heading }) => heading === "");
-  const emptied = new Map();
-  for (const { heading, emptied: each } of plan.plan.filter(({ field }) => field)) {
-    for (const [text, count] of Object.entries(each ?? {})) emptied.set(text, [...(emptied.get(text) ?? []), `${count} of ${heading}`]);
-  }
-  const sentences = [...emptied].map(([text, counts]) => `“${text}” empties values: ${counts.join(", ")}.`);
-  byId("import-emptied").textContent = sentences.join(" ");
-  const name = plan.plan.find(({ field }) => field === "name")?.heading;
-  const headings = plan.plan.map(({ heading }) => option(heading, heading));
-  const renamed = (heading) => {
-    delete columns[name];
-    columns[heading] = "name";
-  };
-  show(byId("plan-name"), isGuessed);
-  if (isGuessed) byId("plan-name").replaceChildren(`Which column is the name of each ${ONE}?`, choice("Column of the name", headings, name, renamed));
   const rows = [...plan.plan, ...others].map(({ heading, field, reason }) => {
     const reasons = plan.changes.filter((change) => change.field === field).map((change) => change.reason);
     const choices = [heading ? fieldChoice(heading, field) : titleOf(field)];
@@ -338,8 +324,32 @@ function showColumns() {
     return element("tr", {}, head, ...cells.map((cell) => element("td", {}, cell)));
   });
   byId("plan-columns").replaceChildren(...rows);
-  const selects = [...document.querySelectorAll("#plan-columns select")];
+  byId("import-emptied").textContent = emptiedInWords();
+  show(byId("plan-name"), isGuessed);
+  if (isGuessed) byId("plan-name").replaceChildren(`Which column is the name of each ${ONE}?`, nameChoice());
+  const selects = [...document.querySelectorAll("#plan [aria-label]")];
   if (focused) selects.find(({ ariaLabel }) => ariaLabel === focused)?.focus();
+}
+
+/** How many values of each column the texts that mean no value empty. */
+function emptiedInWords() {
+  const stored = plan.plan.filter(({ field }) => field);
+  const texts = new Set(stored.flatMap(({ emptied = {} }) => Object.keys(emptied)));
+  const sentences = [...texts].map((text) => {
+    const counts = stored.flatMap(({ heading, emptied }) => (emptied?.[text] ? `${emptied[text]} of ${heading}` : []));
+    return `“${text}” empties values: ${counts.join(", ")}.`;
+  });
+  return sentences.join(" ");
+}
+
+/** The choice of the column of the name. */
+function nameChoice() {
+  const before = plan.plan.find(({ field }) => field === "name")?.heading;
+  const options = plan.plan.map(({ heading }) => option(heading, heading));
+  return choice("Column of the name", options, before, (heading) => {
+    delete columns[before];
+    columns[heading] = "name";
+  });
 }
 
 /** The choice of what a column stands for: a field, perhaps a new one, the id of a robot, or nothing. */

@@ -38,9 +38,9 @@ const fill = action({
     const lines = ["name,type,year", ...SAMPLES.map(([name, type, year]) => `\n${name},${TYPES[type]},${year}`)];
     byId("start-error").textContent = "";
     await upload(new Blob(lines), { format: "csv", on_conflict: "skip" });
+    await reopen();
     showStart(false);
     byId("robots").focus();
-    await reopen();
     announce(`Added ${SAMPLES.length} sample robots.`);
   },
   failed({ messages }) {

@@ -71,6 +71,13 @@ impl Cell<'_> {
         field: &Field,
         reading: &Reading,
     ) -> Result<Option<Value<'static>>, String> {
+        let wrong = |message: String, value: &str| {
+            // The contract has the messages of the built-in fields.
+            let shown = field
+                .is_own()
+                .then(|| format!(", not '{}'", excerpt(value)));
+            message + &shown.unwrap_or_default()
+        };
         match self {
             Self::Text(b"") | Self::Json("null") => Ok(None),
             Self::Text(text) => match str::from_utf8(text) {
@@ -78,19 +85,16 @@ impl Cell<'_> {
                     let text = reading.text(field, text)?;
                     let value = text.map(|text| {
                         let value = field.parse_value(&text).map(Value::into_owned);
-                        // The contract has the messages of the built-in fields.
-                        value.map_err(|message| {
-                            let shown = field
-                                .is_own()
-                                .then(|| format!(", not '{}'", excerpt(&text)));
-                            message + &shown.unwrap_or_default()
-                        })
+                        value.map_err(|message| wrong(message, &text))
                     });
                     value.transpose()
                 }
                 Err(_) => Err(format!("{field} is not UTF-8; {ENCODING_HINT}")),
             },
-            Self::Json(json) => parse_json(field, whole(json)).map(Some),
+            Self::Json(json) => {
+                let value = parse_json(field, whole(json)).map(Some);
+                value.map_err(|message| wrong(message, json.trim_matches('"')))
+            }
         }
     }
 

@@ -63,7 +63,7 @@ fn file_that_cannot_be_imported_is_explained() {
           see #file-error: The name of the file must end in .csv, .json, .ndjson or .xlsx.
           choose robots.csv first,second\n1,2\n -> see #plan-counts: Would add 1 robot.
           is [$('#plan-name select').value, $('#plan-error').textContent] == ["first", ""]
-          set #plan-name select = second -> see #plan-columns tr:first-child: this type fits each value, such as '1'
+          run $('#plan-name select').focus() -> type <Down> -> focus Column of the name -> see #plan-columns tr:first-child: this type fits each value, such as '1'
           choose titles.csv first,Title,text\n1,2,b\n -> see #plan-name: Which column is the name of each robot?
           is $('#plan-name select').value == "Title""#
     ));

@@ -118,12 +118,7 @@ fn large_catalogue_keeps_the_page_small_and_accessible() {
 #[test]
 fn long_lists_are_complete_in_both_directions() {
     let visit = Visit::of_many(2500);
-    visit.play(
-        "see #count: 2,500 robots -> is $('#count').dataset.printed == \", of which the first 100 are here\"
-         choose robots.csv name,type,year\\nrobot 0024990,droid,1\\n -> see #plan-counts: Would add 1 robot.
-         import -> see #count: 2,501 -> run setTimeout(() => (window.isOver = true), 1500) -> is window.isOver == true
-         is $('#news button').hidden == true -> DELETE /api/robots/2501 -> click #importing-close -> see #count: 2,500",
-    );
+    visit.play("see #count: 2,500 robots -> is $('#count').dataset.printed == \", of which the first 100 are here\"");
     visit.press_until("<End>", "last", |name| name == "robot 002499");
     visit.play("see #end: End of the list.");
     assert!(visit.name_at("first").as_str() > "robot 002000");
@@ -142,6 +137,11 @@ fn long_lists_are_complete_in_both_directions() {
     expected.dedup();
     assert_eq!(rows, expected);
     assert!(rows.iter().all(|[_, kind, _]| kind == "droid"));
+    visit.play(
+        "open -> choose robots.csv name,type,year\\nrobot 0024990,droid,1\\n -> see #plan-counts: Would add 1 robot.
+         import -> see #count: 2,501 -> run setTimeout(() => (window.isOver = true), 1500) -> is window.isOver == true
+         is $('#news button').hidden == true",
+    );
 }
 
 #[test]
