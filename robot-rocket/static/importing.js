@@ -29,7 +29,6 @@ const WORDS = [
   [/add --dates dmy or --dates mdy/, "choose the order of dates"],
   [/add on_conflict=skip/, "choose “skip the record”"],
   [/add_equal=true/, "choose “add it again”"],
-  [/each value is one, such as/, "this type fits each value, such as"],
 ];
 
 /** Headings that people give to names, the most likely last. */

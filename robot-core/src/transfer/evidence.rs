@@ -311,7 +311,7 @@ impl Evidence {
                 };
                 format!("a number{comma} because of {value}{warning}")
             }
-            _ => format!("each value is one, such as {first}"),
+            _ => format!("this type fits each value, such as {first}"),
         }
     }
 }
