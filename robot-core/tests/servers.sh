@@ -23,9 +23,9 @@
 #   servers.sh stop DIR                     stops what runs in DIR, or in folders of it
 #
 # User, password and database are `robots`. The user is no superuser, but may create schemas
-# (PostgreSQL), and databases with names that start with `robots` (MariaDB). Session settings have
-# unusual defaults, and errors are in German, so that tests notice if a program relies on the
-# usual defaults; with SERVERS_DEFAULTS=usual, a new server has the usual ones. Settings that only an
+# (PostgreSQL), and databases with names that start with `robots` (MariaDB), which the user `reader`
+# may read. Session settings have unusual defaults, and errors are in German, so that tests notice
+# if a program relies on the usual defaults; with SERVERS_DEFAULTS=usual, a new server has the usual ones. Settings that only an
 # administrator can change are right for durable commits.
 #
 # A server ends when its folder is deleted, or when the process ends whose id was in SERVERS_OWNER

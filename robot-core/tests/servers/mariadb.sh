@@ -50,6 +50,8 @@ create_mariadb_data() {
 FLUSH PRIVILEGES;
 CREATE USER robots@'%' IDENTIFIED BY 'robots';
 GRANT ALL ON `robots%`.* TO robots@'%';
+CREATE USER reader@'%' IDENTIFIED BY 'reader';
+GRANT SELECT ON `robots%`.* TO reader@'%';
 CREATE DATABASE robots CHARACTER SET latin1 COLLATE latin1_swedish_ci;
 SQL
     "${as[@]}" mariadb-install-db --no-defaults --datadir="$dir/new" --tmpdir="$dir/tmp" --skip-name-resolve \

@@ -376,3 +376,17 @@ fn nothing_is_changed_outside_of_a_lost_transaction_on_mariadb() {
     }
     assert_eq!(catalogue.list().unwrap(), [robot, other]);
 }
+
+/// A list waits until the log is on disk, if the user may change what makes the server write it.
+#[cfg(feature = "mysql")]
+#[test]
+fn user_who_may_only_read_lists_robots_on_mariadb() {
+    let database = crate::backend::Mysql::new();
+    let robot = database.open().add(draft("a")).unwrap();
+    let url = database.url().replace("robots:robots@", "reader:reader@");
+    let catalogue = open(&url).unwrap();
+    let position = catalogue.position().unwrap();
+    assert_eq!(catalogue.list().unwrap(), [robot]);
+    assert_eq!(catalogue.changes(&position, 1).unwrap().events, []);
+    assert!(catalogue.add(draft("b")).is_err());
+}

@@ -27,6 +27,8 @@ pub(super) enum ErrorClass {
     Busy,
     /// The server rejects writes, and another one may accept them: roles change in a failover.
     ReadOnly,
+    /// The user lacks a right.
+    Denied,
     /// The server's disk is full, or a quota is reached.
     DiskFull,
     /// The statement may have taken effect.
@@ -57,6 +59,8 @@ const MESSAGES: &[(&str, ErrorClass)] = &[
     (MIGRATING, ErrorClass::Busy),
     // MariaDB and MySQL: 1290.
     ("read-only option", ErrorClass::ReadOnly),
+    // MariaDB and MySQL: 1142.
+    ("command denied to user", ErrorClass::Denied),
     // PostgreSQL's 40P01, and MariaDB's and MySQL's 1020 and, at a commit, 1213.
     ("deadlock detected", ErrorClass::Conflict),
     ("Record has changed since last read", ErrorClass::Conflict),

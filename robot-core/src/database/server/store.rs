@@ -145,8 +145,7 @@ impl<B: Backend> ServerStore<B> {
         })
     }
 
-    /// Waits until the changes up to a revision survive a crash of the database. If it can only be read, or its disk is full,
-    /// nothing is changed that could be lost.
+    /// Waits until the changes up to a revision survive a crash of the database, unless it can only be read.
     fn make_durable(&self, revision: i64) -> Result<()> {
         let durable = &self.pool.connector.durable;
         if B::FLUSH.is_empty() || revision <= durable.load(Ordering::Relaxed) {
@@ -155,7 +154,7 @@ impl<B: Backend> ServerStore<B> {
         self.execute(Operation::Page, async |connection| {
             let flushed = connection.inner.batch(B::FLUSH).await;
             flushed.or_else(|error| match meaning(&error) {
-                Some(ErrorClass::ReadOnly | ErrorClass::DiskFull) => Ok(()),
+                Some(ErrorClass::ReadOnly | ErrorClass::Denied | ErrorClass::DiskFull) => Ok(()),
                 _ => Err(error),
             })
         })?;
