@@ -31,6 +31,12 @@ fn call(visit: &Visit, token: &str, method: &str, target: &str, body: &str) {
     assert!(answer.status < 300, "{}", answer.text());
 }
 
+/// Another client adds R2-D2.
+fn add_robot(visit: &Visit) {
+    let robot = draft("R2-D2");
+    call(visit, "robots_writer", "POST", "/api/robots", &robot);
+}
+
 #[test]
 fn token_is_requested_kept_and_forgotten() {
     visit("false").play(
@@ -50,13 +56,7 @@ fn page_hides_what_the_token_does_not_permit() {
     let visit = visit("read");
     let shown = "[...$$('#adding-open, #importing-open, #fields-open'), $('#table [data-action=delete]'), \
                  $('#record .head button:nth-of-type(3)')].map((each) => each?.checkVisibility() ?? false).join()";
-    call(
-        &visit,
-        "robots_writer",
-        "POST",
-        "/api/robots",
-        &draft("R2-D2"),
-    );
+    add_robot(&visit);
     visit.play(&format!(
         r#"open #/robots/1 -> reload -> see #robot-heading: R2-D2 -> is {shown} == "false,false,false,false,false"
            type a -> is $('#adding').hidden == true -> see #token-open: Sign in
@@ -120,13 +120,7 @@ fn page_says_that_it_is_not_live_without_a_valid_token() {
         "see #lost: Not live: changes of others need a token -> press Sign in -> see #token: is unknown to this service
          focus Token -> run $('#token-text').select() -> type robots_writer<Enter> -> is $('#lost').hidden == true",
     );
-    call(
-        &visit,
-        "robots_writer",
-        "POST",
-        "/api/robots",
-        &draft("R2-D2"),
-    );
+    add_robot(&visit);
     visit.play("names R2-D2");
 }
 
@@ -153,13 +147,7 @@ fn definition_needs_the_token_that_reading_needs() {
 fn export_sends_the_token() {
     let visit = visit("false");
     visit.play("focus Token -> type robots_reader<Enter> -> see #start: No robots yet");
-    call(
-        &visit,
-        "robots_writer",
-        "POST",
-        "/api/robots",
-        &draft("R2-D2"),
-    );
+    add_robot(&visit);
     visit.play("reload -> rows 1");
     visit.allow_downloads();
     visit.play(

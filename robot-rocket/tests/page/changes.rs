@@ -84,7 +84,7 @@ fn last_changes_are_undone_one_after_the_other() {
 }
 
 #[test]
-fn changes_of_many_robots_are_undone_but_for_those_changed_since() {
+fn changes_are_undone_but_for_robots_changed_since() {
     Visit::of(&["A", "B", "C"]).play(
         r"run $('thead .of-select input').click() -> press changing-open -> focus Field -> type y -> tab Year
           type 1980<Enter> -> said Changed 3 robots. -> see #undo: Changed 3 robots.

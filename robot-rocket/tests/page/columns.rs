@@ -27,7 +27,7 @@ impl Visit {
 }
 
 #[test]
-fn columns_without_values_are_hidden_and_the_choice_is_in_the_address() {
+fn empty_columns_are_hidden_and_the_choice_is_in_the_address() {
     let visit = Visit::museum();
     let usual = r#"["Name", "Type", "Made in", "Accession", "Maker", "Weight", "Acquired", "On display", "Condition", "Source"]"#;
     visit.play(&format!(

@@ -106,7 +106,7 @@ fn robot_that_is_changed_before_a_deletion_is_left() {
 }
 
 #[test]
-fn fields_that_change_meanwhile_are_filled_and_keep_what_was_typed() {
+fn changed_fields_are_filled_and_keep_what_was_typed() {
     Visit::of(&["Marvin", "R2-D2"]).play(
         r#"PUT /v1/definition {"properties": {"maker": {"type": "string"}}} -> reload -> rows 2
            edit Marvin -> type Arthur -> set #record [data-member=maker] input = Sirius
