@@ -211,8 +211,9 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     })
 }
 
-/// Orders changes so that each unique value is free when a robot takes it. The last change is undone first. A robot that
-/// takes the value of one that follows is deleted before, and comes back at the end: two may have exchanged their names.
+/// Orders changes so that each unique value is free when a robot takes it. The last change is undone first. If another robot
+/// releases the value only later, the robot is deleted first and added again at the end: two robots may have exchanged
+/// their names.
 fn in_order(definition: &Definition, mut undone: Vec<(Change, [Option<Robot>; 2])>) -> Vec<Change> {
     undone.sort_by_key(|(change, _)| Reverse(change.expected()));
     let (mut holders, mut changes) = (HashMap::new(), Vec::new());

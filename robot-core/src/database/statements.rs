@@ -327,8 +327,8 @@ pub(super) async fn set_author<C: Execute>(
     connection: &mut C,
     by: Option<&str>,
 ) -> QueryResult<()> {
-    let actor = Fragment::new("UPDATE robots_catalogue SET actor = ");
-    connection.change(actor.text_or_null(by)).await.map(drop)
+    let update = Fragment::new("UPDATE robots_catalogue SET actor = ");
+    connection.change(update.text_or_null(by)).await.map(drop)
 }
 
 /// Deletes the robots that meet a condition, and returns how many there were. If it has an author, it needs a transaction.

@@ -35,8 +35,9 @@ use crate::{
 };
 
 /// Maximum number of repetitions of statements that conflict with other transactions. Fewer, and writes
-/// fail under contention: in a Galera cluster, all changes of different nodes conflict. More, and conflicting writes add load to
-/// a server that is overloaded. The pauses between twenty take a second, half of the default timeout.
+/// fail under contention: in a Galera cluster, all changes of different nodes conflict. More, and
+/// conflicting writes add load to a server that is overloaded. The pauses between twenty take a
+/// second, half of the default timeout.
 const ATTEMPTS: u32 = 20;
 
 /// The pause after a failure to connect. Shorter costs more during an outage; longer delays the first

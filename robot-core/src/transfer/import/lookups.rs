@@ -49,8 +49,9 @@ impl<C: Catalogue, I> Import<C, I> {
         let fields = self.definition.settable().iter();
         let fields = fields.filter(|field| draft.value(field).is_some() || is_removed(field));
         let fields: Vec<_> = fields.collect();
-        let name_of_fields = format!("{:?}", (draft.name(), &fields));
-        if !self.present.contains(&name_of_fields) {
+        let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
+        let look_up = format!("{:?}", (draft.name(), names));
+        if !self.present.contains(&look_up) {
             let filter = Filter::all().with(Field::NAME, draft.name().to_owned());
             for page in Pages::new(&self.catalogue, filter).sorted(Sort::BY_ID) {
                 for robot in page?.iter().filter(|robot| robot.id() <= last) {
@@ -58,7 +59,7 @@ impl<C: Catalogue, I> Import<C, I> {
                     self.present.insert(&values);
                 }
             }
-            self.present.insert(&name_of_fields);
+            self.present.insert(&look_up);
         }
         let values = values(&fields, |field| draft.value(field));
         Ok(self.present.contains(&values))

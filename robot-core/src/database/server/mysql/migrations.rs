@@ -24,24 +24,23 @@ pub(super) const TABLE_LOCK: (&str, &str) = (
 const IS_GALERA: &str = "SELECT '1' FROM DUAL WHERE FALSE /*M! OR EXISTS (
     SELECT 1 FROM information_schema.global_status WHERE variable_name = 'wsrep_cluster_size' AND variable_value > 0) */";
 
-/// Lets one node of a cluster migrate at a time. Two that create the same trigger would wait for each other forever, and
-/// all other nodes for them. The claim of a process that was killed expires: longer, and the next one waits for longer;
-/// shorter, and a large catalogue is not migrated within it.
-const CLAIM: [&str; 3] = [
-    "CREATE TABLE IF NOT EXISTS robots_migration (id BIGINT NOT NULL PRIMARY KEY, until DATETIME NOT NULL) ENGINE = InnoDB;
-     INSERT IGNORE INTO robots_migration VALUES (1, '1970-01-01')",
-    "UPDATE robots_migration SET until = UTC_TIMESTAMP() + INTERVAL 10 MINUTE WHERE until < UTC_TIMESTAMP()",
-    "UPDATE robots_migration SET until = '1970-01-01'",
-];
-
 /// How long a process waits for another one that migrates, before it tries again as after an outage.
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// Returns whether no other node has the claim.
+/// Lets one node of a cluster migrate at a time. Two nodes that create the same trigger would wait for each other forever, and
+/// all other nodes for them. Returns whether no other node has the claim. The claim of a process that was killed expires:
+/// longer, and the next one waits for longer; shorter, and a large catalogue is not migrated within it.
 fn claim(connection: &mut AsyncConnectionWrapper<AsyncMysqlConnection>) -> QueryResult<bool> {
-    connection.batch_execute(CLAIM[0])?;
-    Ok(sql_query(CLAIM[1]).execute(connection)? == 1)
+    connection.batch_execute(
+        "CREATE TABLE IF NOT EXISTS robots_migration (id BIGINT NOT NULL PRIMARY KEY, until DATETIME NOT NULL) ENGINE = InnoDB;
+         INSERT IGNORE INTO robots_migration VALUES (1, '1970-01-01')",
+    )?;
+    let claim = "UPDATE robots_migration SET until = UTC_TIMESTAMP() + INTERVAL 10 MINUTE WHERE until < UTC_TIMESTAMP()";
+    Ok(sql_query(claim).execute(connection)? == 1)
 }
+
+/// Ends the claim.
+const RELEASE: &str = "UPDATE robots_migration SET until = '1970-01-01'";
 
 impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
@@ -77,7 +76,7 @@ impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
         }
         let result = work(self);
         if is_galera {
-            self.batch_execute(CLAIM[2])?;
+            self.batch_execute(RELEASE)?;
         }
         self.texts(unlock)?;
         result
