@@ -283,6 +283,8 @@ fn capabilities(profile: &Path) -> Value {
     let arguments = arguments.chain([format!("--user-data-dir={profile}")]);
     json!({
         "browserName": "chrome",
+        // Milliseconds in which an element that is clicked may appear.
+        "timeouts": {"implicit": TIMEOUT.as_millis() / 2},
         "goog:chromeOptions": {"args": arguments.collect::<Vec<_>>()},
         "goog:loggingPrefs": {"browser": "ALL"},
     })
