@@ -91,6 +91,30 @@ pub(crate) fn parse_cursor(text: &str) -> Result<Position, &'static str> {
     cursor.map_err(|_| "a cursor is what 'robot-cli changes' prints")
 }
 
+/// A place among the changes.
+#[derive(Debug, Clone)]
+pub(crate) enum Mark {
+    Cursor(Position),
+    /// After the change with this revision.
+    Revision(i64),
+}
+
+impl Mark {
+    pub(crate) fn position(self, catalogue: &dyn Catalogue) -> robot_core::Result<Position> {
+        match self {
+            Self::Cursor(position) => Ok(position),
+            Self::Revision(revision) => Ok(catalogue.position()?.at(revision)),
+        }
+    }
+}
+
+pub(crate) fn parse_mark(text: &str) -> Result<Mark, &'static str> {
+    match text.parse() {
+        Ok(revision) => Ok(Mark::Revision(revision)),
+        Err(_) => parse_cursor(text).map(Mark::Cursor),
+    }
+}
+
 /// A word of a command line.
 fn quoted(word: &str) -> String {
     let is_plain =

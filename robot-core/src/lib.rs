@@ -119,9 +119,9 @@ pub use catalogue::{
     Cause, Change, Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count,
     Cursor, DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, FrequentValues,
     OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError,
-    ParseSortError, ParseVersionError, Pending, Place, Position, Preparation, Pruner, REVERT_LIMIT,
-    Receipt, Redefinition, Restoration, Result, Retention, Revert, Reverted, Scheme, Sort, Summary,
-    SummaryGroup, ValueCount, Watch, redact,
+    ParseSortError, ParseStartError, ParseVersionError, Pending, Place, Position, Preparation,
+    Pruner, REVERT_LIMIT, Receipt, Redefinition, Restoration, Result, Retention, Revert, Reverted,
+    Scheme, Sort, Start, Summary, SummaryGroup, ValueCount, Watch, redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

@@ -11,7 +11,7 @@ use std::{
 use clap::Args;
 use robot_core::{
     Catalogue, Changes, Error, Event, Existing, Filter, OutputError, OutputFile, Pending, Position,
-    Robot, StoreFiles, Watch, http::EventView,
+    Robot, Start, StoreFiles, Watch, http::EventView,
 };
 use serde_json::{Value, json};
 
@@ -33,9 +33,10 @@ pub(crate) struct ChangesArgs {
     #[arg(long, short)]
     follow: bool,
 
-    /// The changes after this cursor; without it, those from now on
-    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor)]
-    after: Option<Position>,
+    /// The changes after this cursor, since a time (such as 2026-11-28), or the last ones (such as last-100); without it,
+    /// those from now on
+    #[arg(long, value_name = "CURSOR", value_parser = parse_start)]
+    after: Option<Start>,
 
     /// Continue after the cursor in this file, and write the next one to it; a missing file begins now
     #[arg(long, value_name = "FILE", conflicts_with = "after")]
@@ -62,15 +63,15 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     } else {
         OutputFormat::Ndjson
     };
-    let columns = ["when", "who", "what", "id", "name"];
+    let columns = ["revision", "when", "who", "what", "id", "name"];
     let mut printer = EventPrinter::new(context.format.unwrap_or(default), &columns)?;
     let state = args.state.as_ref().map(|path| State {
         path,
         files: context.files(),
     });
     let saved = state.as_ref().map(State::read).transpose()?.flatten();
-    let mut after = match args.after.clone().or(saved) {
-        Some(after) => after,
+    let mut after = match args.after.clone().or(saved.map(Start::After)) {
+        Some(start) => start.find(&*catalogue)?,
         None => catalogue.position()?,
     };
     if let Some(state) = state.as_ref().filter(|state| !state.path.exists()) {
@@ -100,6 +101,10 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
         }
     }
     if state.is_none() {
+        if args.after.is_none() && !args.follow {
+            let last = context.call("changes --after last-20");
+            note(&format!("The last changes are printed by: {last}"));
+        }
         let next = context.call(&format!("changes --after {after}"));
         note(&format!("Later changes are printed by: {next}"));
     }
@@ -133,12 +138,20 @@ fn row(event: &Event, action: &str, catalogue: &dyn Catalogue) -> Result<Vec<Val
         .iter()
         .chain(before.iter().filter_map(|event| event.robot.as_ref()));
     Ok(vec![
+        json!(event.revision),
         json!(event.at),
         json!(event.by),
         json!(action),
         json!(event.id.get()),
         json!(robots.next().map(Robot::name)),
     ])
+}
+
+fn parse_start(text: &str) -> Result<Start, &'static str> {
+    let start = text.parse();
+    start.map_err(|_| {
+        "give a cursor, which 'robot-cli changes' prints, a time, such as 2026-11-28 or 2026-11-28T09:30:00Z, or 'last-100'"
+    })
 }
 
 /// A file with a cursor.

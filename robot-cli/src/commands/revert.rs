@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use robot_core::{By, Catalogue, CatalogueExt, Position, Revert, Reverted, Revision, RobotId};
+use robot_core::{By, Catalogue, CatalogueExt, Revert, Reverted, Revision, RobotId};
 use serde_json::json;
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     fields::{IdArgument, PrintedFields, parse_id},
     progress::robot_count,
     terminal::{ConfirmationArgs, note},
-    undo::{self, parse_cursor},
+    undo::{self, Mark, parse_mark},
 };
 
 /// Arguments of `revert`.
@@ -32,13 +32,13 @@ pub(crate) struct RevertArgs {
     #[arg(long, value_name = "REVISION", requires = "id")]
     to: Option<Revision>,
 
-    /// Undo the changes after this cursor
-    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor, requires = "until")]
-    after: Option<Position>,
+    /// Undo the changes after this cursor, or after the change with this revision
+    #[arg(long, value_name = "CURSOR", value_parser = parse_mark, requires = "until")]
+    after: Option<Mark>,
 
-    /// Undo the changes up to this cursor
-    #[arg(long, value_name = "CURSOR", value_parser = parse_cursor, requires = "after")]
-    until: Option<Position>,
+    /// Undo the changes up to this cursor, or up to the change with this revision
+    #[arg(long, value_name = "CURSOR", value_parser = parse_mark, requires = "after")]
+    until: Option<Mark>,
 
     /// Undo only the changes of this author; an empty NAME is that of other programs
     #[arg(long, value_name = "NAME", requires = "after")]
@@ -66,7 +66,7 @@ pub(crate) fn run(args: RevertArgs, context: &mut Context<'_>) -> Result<(), Cli
         ));
     };
     let catalogue = context.open_existing()?;
-    let mut revert = Revert::new(after, until);
+    let mut revert = Revert::new(after.position(&*catalogue)?, until.position(&*catalogue)?);
     if let Some(by) = args.by {
         revert.by = By::Only((!by.is_empty()).then(|| by.into()));
     }

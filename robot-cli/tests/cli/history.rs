@@ -133,7 +133,8 @@ fn cursor_of_another_catalogue_is_rejected() {
         changes --after OTHER -> 1 ! error: the cursor is of another catalogue, or changes after it are not kept any more; the cursor of now is printed by: robot-cli changes
         changes --state other -> 1 ! error: 'other' has a cursor of another catalogue, *; delete the file, run the command again, and then list all robots with: robot-cli list
         changes --state text -> 1 ! error: 'text' has no cursor; delete the file, *
-        changes --after text -> 2 ! *invalid value 'text' for '--after <CURSOR>': a cursor is what 'robot-cli changes' prints*
+        changes --after text -> 2 ! *invalid value 'text' for '--after <CURSOR>': give a cursor, which 'robot-cli changes' prints, a time, such as 2026-11-28 *
+        revert --after text --until text -> 2 ! *invalid value 'text' for '--after <CURSOR>': a cursor is what 'robot-cli changes' prints*
         revert --after NOW --until OTHER -> 1 ! error: the cursor is of another catalogue, *
         revert --after OTHER --until OTHER -> 1 ! error: the cursor is of another catalogue, *
         changes --state missing --database sqlite://missing.db -> 1 ! error: there is no database *"
@@ -150,7 +151,7 @@ fn table_has_names_of_deleted_robots() {
     sandbox.stdout("delete 3");
     sandbox.stdout("add BB-8 --type droid --year 2015");
     let changes = format!("changes --after {start}");
-    let header = "WHEN                      WHO   WHAT     ID  NAME\n";
+    let header = "REVISION  WHEN                      WHO   WHAT     ID  NAME\n";
     let (shown, status) = run_on_terminal(&sandbox, (80, "USER=anna"), &changes, "");
     assert_eq!(status, Some(0));
     contains(&shown, &[header, "Z  anna  deleted   3  HAL 9000\n"]);
@@ -160,6 +161,23 @@ fn table_has_names_of_deleted_robots() {
         {changes} --format table -> 0 {header}\n*Z  anna  deleted   3  HAL 9000\n*Z  anna  added     4  BB-8 ! Later changes are printed by: *
         {changes} --format csv -> 2 ! error: changes are no rows of CSV; *"
     ));
+}
+
+#[test]
+fn changes_are_found_and_undone_without_a_cursor() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.stdout("update --where year_from=0 --year 9 --yes");
+    sandbox.stdout("delete 2");
+    sandbox.examples(
+        r#"
+        changes -> 0 ! The last changes are printed by: robot-cli changes --after last-20\nLater changes are printed by: *
+        changes --after last-2 -> 0 {"revision":6,"action":"changed",*\n{"revision":7,"action":"deleted",*"robot":null} ! *
+        changes --after 2000-01-01 --format table -> 0 *       5  *changed*\n*       7  *deleted* ! *
+        changes --after 2999-01-01 -> 0 ! *
+        revert --after 3 --until 7 --yes -> 0 Undid the changes of 3 robots: 1, 2, 3. ! *
+        revert --after 3 --until 999 -> 1 ! error: the cursor is of another catalogue, *"#,
+    );
+    sandbox.has(ROWS);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn commands_work_on_servers() {
             update --where year=3 --yes --set name=C-3PO -> 1 ! The robot name must be unique*
             history 1 -> 0 REVISION  WHEN*Z  anna  year: 1980 → 3\n*Z  anna  year: 1977 → 1980\n*Z  anna  added: name=R2-D2, type=droid, year=1977
             revert 1 --to 1 --format csv -> 0 id,name,type,year\n1,R2-D2,droid,1977
-            changes -> 0 ! Later changes are printed by: robot-cli changes --after *
+            changes -> 0 ! The last changes are printed by: *
             delete --name C-3PO -> 0 Deleted robot 2.
             delete 1 -> 0 Deleted robot 1.
             delete 1 -> 1 ! error: No robot has the id 1\nList the robots with: robot-cli list

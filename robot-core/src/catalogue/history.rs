@@ -34,6 +34,12 @@ impl Position {
         self.revision
     }
 
+    /// The position in the same catalogue after the change with this revision; 0 for before the first one.
+    #[must_use]
+    pub fn at(&self, revision: i64) -> Self {
+        Self::new(self.identity.clone(), revision)
+    }
+
     /// Whether a change with this revision comes after it.
     #[must_use]
     pub const fn precedes(&self, revision: Revision) -> bool {

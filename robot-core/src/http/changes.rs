@@ -28,7 +28,7 @@ use super::{
 use crate::{
     catalogue::{
         By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, ParsePositionError, Pending,
-        Position, Redefinition, Revert,
+        Position, Redefinition, Revert, Start,
     },
     model::{Definition, Revision, Robot, RobotId},
 };
@@ -65,10 +65,14 @@ pub(super) fn position(
 ) -> impl FnOnce() -> Result<Option<Position>, Failure> + use<> {
     let catalogue = Arc::clone(&call.service.catalogue);
     let is_contract = call.context.behaviour.is_contract();
-    move || match catalogue.position() {
-        _ if is_contract => Ok(None),
-        Err(Error::NoHistory) => Ok(None),
-        position => Ok(Some(position?)),
+    move || {
+        if is_contract {
+            return Ok(None);
+        }
+        match catalogue.position() {
+            Err(Error::NoHistory) => Ok(None),
+            position => Ok(Some(position?)),
+        }
     }
 }
 
@@ -106,23 +110,27 @@ fn position_failure(name: &str) -> impl Fn(ParsePositionError) -> Failure {
 /// `GET /v1/changes`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let filter = filter(&call.arguments, &call.definition)?;
-    let after = call.arguments.parse("after", str::parse::<Position>)?;
+    let start = call.arguments.parse("after", |text| {
+        let start = text.parse::<Start>();
+        start.map_err(|error| format!("after: {error}"))
+    })?;
     let wait = call.arguments.integer("wait", 0..=WAIT_MAXIMUM)?;
     let limit = call.arguments.limit()?.unwrap_or(LIMIT);
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     if accepts_events(headers::value(call.headers, ACCEPT).as_deref()) {
         let last = headers::value(call.headers, LAST_EVENT_ID).filter(|last| !last.is_empty());
         let last = last.map(|last| last.parse().map_err(position_failure("Last-Event-ID")));
-        let after = last.transpose()?.or(after);
+        let start = last.transpose()?.map(Start::After).or(start);
         let credentials = headers::value(call.headers, AUTHORIZATION);
         let credentials = credentials.map(Cow::into_owned);
         let until = wait.map(|seconds| Instant::now() + Duration::from_secs(seconds));
         return Ok(Pending::blocking(move || {
             check_choices(&*service.catalogue, &filter)?;
-            let after = match after {
-                Some(after) => service.catalogue.changes(&after, 1).map(|_| after)?,
+            let after = match start {
+                Some(start) => start.find(&*service.catalogue)?,
                 None => service.catalogue.position()?,
             };
+            service.catalogue.changes(&after, 1)?;
             Ok(response::events(Events {
                 definition: definition.revision(),
                 service,
@@ -134,7 +142,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
             }))
         }));
     }
-    let Some(after) = after else {
+    let Some(start) = start else {
         return Ok(Pending::blocking(move || {
             let now = service.catalogue.position()?;
             let (changes, more) = (Vec::new(), false);
@@ -148,21 +156,25 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     };
     let wait = Duration::from_secs(wait.unwrap_or(0));
     let has_unknown = filter.unknown_choices().next().is_some();
-    if wait.is_zero() || has_unknown {
-        return Ok(Pending::blocking(move || {
-            check_choices(&*service.catalogue, &filter)?;
-            if has_unknown && !wait.is_zero() {
-                // Not for longer: it has a thread.
-                let wait = wait.min(Duration::from_secs(1));
-                Pending::awaited(service.watch.changes(after.clone(), 1, wait)).wait()?;
-            }
-            let changes = changes(&*service.catalogue, &after, limit)?;
-            Ok(page(&changes, &service.catalogue.definition(), &filter))
-        }));
-    }
-    let changes = service.watch.changes(after, limit.min(STEP), wait);
-    Ok(Pending::awaited(async move {
-        let changes = changes.await?;
+    let start = match start {
+        Start::After(after) if !wait.is_zero() && !has_unknown => {
+            let changes = service.watch.changes(after, limit.min(STEP), wait);
+            return Ok(Pending::awaited(async move {
+                let changes = changes.await?;
+                Ok(page(&changes, &service.catalogue.definition(), &filter))
+            }));
+        }
+        start => start,
+    };
+    Ok(Pending::blocking(move || {
+        check_choices(&*service.catalogue, &filter)?;
+        let after = start.find(&*service.catalogue)?;
+        if !wait.is_zero() {
+            // Not for longer: it has a thread.
+            let wait = wait.min(Duration::from_secs(1));
+            Pending::awaited(service.watch.changes(after.clone(), 1, wait)).wait()?;
+        }
+        let changes = changes(&*service.catalogue, &after, limit)?;
         Ok(page(&changes, &service.catalogue.definition(), &filter))
     }))
 }

@@ -69,7 +69,7 @@ def cursor_is_opaque(case, response):
 
 def position_is_opaque(case, response):
     """A position is a text that only the service makes, and is one of this catalogue for some time."""
-    is_malformed = any(message.endswith("it is no position in the changes of a catalogue") for message in said(response))
+    is_malformed = any(message.startswith("after: ") for message in said(response))
     return response.status_code == 410 or response.status_code == 400 and is_malformed
 
 

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     catalogue::{
         Action, AuthoredCatalogue, By, Catalogue, CatalogueExt, Change, Error, Event, Filter,
-        Pages, Position, Redefinition, Retention, Revert, Sort,
+        Pages, Position, Redefinition, Retention, Revert, Sort, Start,
     },
     conformance::{Case, at_once, cases},
     model::{Audit, Draft, Field, Robot, RobotId, Timestamp, ValidChanges, Value, Violation},
@@ -22,6 +22,7 @@ use crate::{
 
 pub(super) const CASES: &[Case<Run>] = cases![
     changes_are_in_order_and_robots_are_once,
+    changes_start_at_a_time_or_before_the_last_ones,
     history_has_every_version_and_author,
     times_and_authors_choose_and_sort_robots,
     positions_of_others_are_gone,
@@ -96,6 +97,55 @@ fn changes_are_in_order_and_robots_are_once(catalogue: &dyn Catalogue) {
     let now = ok(catalogue.position());
     assert_eq!(ok(catalogue.changes(&now, 100)).events, []);
     assert_eq!(now.to_string().parse(), Ok(now));
+}
+
+fn changes_start_at_a_time_or_before_the_last_ones(catalogue: &dyn Catalogue) {
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let first = add(catalogue, "a");
+    for name in ["b", "c", "d"] {
+        add(catalogue, name);
+    }
+    // The time of the next change is another one.
+    thread::sleep(Duration::from_millis(5));
+    ok(catalogue.update(first.id(), year(1980)));
+    let time = ok(catalogue.history(first.id(), None, 1))[0].at;
+    ok(catalogue.delete(add(catalogue, "e").id()));
+    let revisions = |start: Start| {
+        let changes = ok(catalogue.changes(&ok(start.find(catalogue)), 100));
+        let revisions = changes.events.iter().map(|event| event.revision.get());
+        revisions.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        time.map(|time| revisions(Start::At(time))),
+        Some(vec![5, 7])
+    );
+    for (text, expected) in [
+        ("last-0", &[][..]),
+        ("last-1", &[7]),
+        ("last-3", &[5, 7]),
+        ("last-4", &[4, 5, 7]),
+        ("last-1000", &[2, 3, 4, 5, 7]),
+        ("1999-12-31", &[2, 3, 4, 5, 7]),
+        ("2999-12-31T09:30:00Z", &[]),
+    ] {
+        let start = text.parse::<Start>();
+        let start = start.unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(revisions(start), expected, "{text}");
+    }
+    assert_eq!(start.to_string().parse(), Ok(Start::After(start)));
+    for text in [
+        "",
+        "last",
+        "last-",
+        "last--1",
+        "5",
+        "2026-02-30",
+        "yesterday",
+    ] {
+        assert!(text.parse::<Start>().is_err(), "{text}");
+    }
 }
 
 fn history_has_every_version_and_author(catalogue: &dyn Catalogue) {
