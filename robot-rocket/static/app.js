@@ -17,12 +17,13 @@ import { fillFilters, startFilters } from "./filters.js";
 import { connectLive, startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
+import { startRecent } from "./recent.js";
 import { editRobot, isRecordChanged, startRecord } from "./record.js";
 import { fillSearch, startSearch } from "./search.js";
 import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
-import { forgetChanges, startUndo, undoLast } from "./undo.js";
+import { undoLast } from "./undo.js";
 import { isSameFilter, isSameList } from "./view.js";
 import { startViews } from "./views.js";
 
@@ -95,12 +96,6 @@ async function learn() {
   if (definition.revision === null && token()) await refreshDefinition().catch(() => {});
 }
 
-/** Leaves nothing on the page that the token has permitted to see. */
-function signOut() {
-  forgetChanges();
-  location.reload();
-}
-
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
@@ -108,9 +103,9 @@ addEventListener("beforeunload", (event) => {
   if (isTyped || isImporting()) event.preventDefault();
 });
 
-startToken({ prepare: learn, changed: list.reopen, nameOf: nameOfToken, left: signOut });
+startToken({ prepare: learn, changed: list.reopen, nameOf: nameOfToken, left: () => location.reload() });
 startConnection();
-startUndo();
+startRecent();
 startAdding();
 startImporting();
 startExporting();

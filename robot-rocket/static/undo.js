@@ -1,20 +1,11 @@
-// What this browser has changed last, and how it is undone: at the foot of the page, the last change and a menu with those
-// before it.
+// What this tab has changed, and how changes are undone: at the foot of the page, the last one.
 
 import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
 import { noteOwn, reportChanges } from "./changes.js";
-import { button, byId, element, inStorage, show, shownName, spokenName, withSeconds } from "./elements.js";
-import { startMenu } from "./panels.js";
+import { button, byId, element, spokenName, withSeconds } from "./elements.js";
 import { inLabels, inNumber, isSame } from "./robot.js";
-import { timeOf } from "./times.js";
-
-/** Catalogues at other paths have other changes. */
-const KEY = `robots-undo ${new URL(".", location.href).pathname}`;
-
-/** The maximum number of changes that are kept. More, and the menu becomes long. */
-const KEPT = 20;
 
 /** The number of pages of changes that the service surely undoes at once. */
 const PAGES = 9;
@@ -24,58 +15,22 @@ const NAMED = 5;
 
 /** The changes, the last one first: `words` are texts and names; `id` with the revision before (`to`, if there was the
     robot) and after (`from`, if there is); or the positions `after` and `until`. */
-let entries = kept();
-
-function kept() {
-  return inStorage(() => JSON.parse(localStorage.getItem(KEY))) ?? [];
-}
-
-/** Shows the menu. */
-export function startUndo() {
-  startMenu(byId("undone"));
-  // Another tab has changed something.
-  addEventListener("storage", ({ key }) => {
-    if (key !== KEY) return;
-    entries = kept();
-    fillMenu();
-  });
-  fillMenu();
-}
-
-function keep(changed) {
-  entries = changed.slice(0, KEPT);
-  inStorage(() => (entries.length > 0 ? localStorage.setItem(KEY, JSON.stringify(entries)) : localStorage.removeItem(KEY)));
-  fillMenu();
-}
-
-/** Forgets all changes: another user may follow. */
-export function forgetChanges() {
-  keep([]);
-  byId("undo").replaceChildren();
-}
+let entries = [];
 
 /** Shows a change that the user has made, and offers to undo it: `words` are texts and robots. */
 export function did(words, how) {
   const named = words.map((part) => (part.id ? { id: part.id, name: part.name } : part));
-  const entry = { words: named, at: new Date().toISOString(), ...how };
-  keep([entry, ...entries]);
+  const entry = { words: named, ...how };
+  entries = [entry, ...entries];
   if (entry.until) noteOwn(entry);
   showLast([...named, "."], [undoing(entry)]);
 }
 
 const textOf = ({ words }) => words.map((part) => (part.id ? spokenName(part.name) : part)).join("");
 
-function undoing(entry) {
+/** A button that undoes a change. */
+export function undoing(entry) {
   return button("Undo", () => undo(entry), { class: "quiet", "aria-label": `Undo: ${textOf(entry)}` });
-}
-
-function fillMenu() {
-  show(byId("undone"), entries.length > 0);
-  const items = entries.map((entry) => {
-    const words = entry.words.map((part) => (part.id ? shownName(part.name) : part));
-    return element("li", {}, element("span", {}, ...words, " ", timeOf(entry.at)), undoing(entry));
-  });
-  byId("undone-list").replaceChildren(...items);
 }
 
 /** Undoes the last change, if there is one. */
@@ -89,14 +44,14 @@ const undo = action({
     const end = withSeconds(byId("undo").querySelector(".offer p") ?? element("p"), "Undoing…");
     const words = await (entry.until ? undoAll(entry) : undoOne(entry)).finally(end);
     if (words.isLeft) return tell(words);
-    keep(entries.flatMap((other) => (other.at === entry.at ? (words.rest ?? []) : other)));
+    entries = entries.flatMap((other) => (other === entry ? (words.rest ?? []) : other));
     tell(words, words.rest ? [undoing(words.rest)] : []);
   },
   failed(error, entry) {
     showLast([`Not undone: ${textOf(entry)}. ${reasonOf(error)}`], [undoing(entry)]);
     announce(byId("undo").textContent);
   },
-  key: ({ at }) => at,
+  key: (entry) => entry,
 });
 
 function reasonOf({ isUnknown, messages }) {

@@ -1,0 +1,150 @@
+// What was changed last in the catalogue, by everybody: a panel with changes that can be undone.
+
+import { handleError } from "./action.js";
+import { changesAfter, historyOf } from "./api.js";
+import { onChanges } from "./changes.js";
+import { button, byId, element, shownName } from "./elements.js";
+import { startPanel } from "./panels.js";
+import { inNumber } from "./robot.js";
+import { addressOf } from "./row.js";
+import { timeOf } from "./times.js";
+import { undoing } from "./undo.js";
+
+/** The number of changes that are read first. More, and the panel opens later. */
+const FIRST = 300;
+
+/** How many times as many are read when the user wants earlier ones. */
+const FACTOR = 4;
+
+/** Milliseconds between changes of a user that are shown, and undone, as one: those of an import, or of a selection. */
+const PAUSE = 2000;
+
+/** The maximum number of robots of a group that are named. */
+const NAMED = 3;
+
+let count = FIRST;
+
+/** The changes, the latest first; whether there may be earlier ones; and what a position begins with. */
+let changes = [];
+let hasEarlier = false;
+let identity = "";
+
+/** The names of deleted robots. */
+const names = new Map();
+
+/** The read that is under way, and whether another one has to follow. */
+let reading;
+let isOld = false;
+
+/** Starts the panel. */
+export function startRecent() {
+  startPanel("recent", () => {
+    count = FIRST;
+    refresh();
+    return byId("recent-heading");
+  });
+  onChanges(() => byId("recent").hidden || refresh());
+}
+
+/** Reads and shows the changes, once more if there are others meanwhile. */
+async function refresh() {
+  isOld = true;
+  if (reading) return;
+  const failed = ({ status, messages }) => {
+    byId("recent-changes").replaceChildren();
+    byId("recent-words").textContent = status === 501 ? "This catalogue keeps no history." : messages.join(" ");
+  };
+  while (isOld && !byId("recent").hidden) {
+    isOld = false;
+    reading = read().catch((error) => handleError(error, { again: refresh, failed, back: refresh }));
+    await reading;
+  }
+  reading = undefined;
+}
+
+async function read() {
+  const before = changes.length;
+  const found = [];
+  let [after, isLast] = [`last-${count}`, false];
+  while (!isLast) {
+    const page = await changesAfter(after);
+    found.push(...page.changes.map(({ robot, ...change }) => ({ ...change, name: robot?.name })));
+    [after, isLast] = [page.next, page.isLast];
+  }
+  const [start, revision] = after.split("-");
+  found.reverse();
+  const isShown = byId("recent-changes").hasChildNodes() && String(found.map(revisionOf)) === String(changes.map(revisionOf));
+  [identity, changes] = [start, found];
+  hasEarlier = BigInt(revision) > count && (count === FIRST || changes.length > before);
+  if (!isShown || count > FIRST) draw();
+}
+
+const revisionOf = ({ revision }) => revision;
+
+/** The changes of a user one shortly after the other, the latest first. */
+function groups() {
+  const all = [];
+  for (const change of changes) {
+    const last = all.at(-1)?.at(-1);
+    const isSame = last && last.by === change.by && Date.parse(last.at) - Date.parse(change.at) <= PAUSE;
+    if (isSame) all.at(-1).push(change);
+    else all.push([change]);
+  }
+  return all;
+}
+
+function draw() {
+  const drawn = groups();
+  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : "";
+  const items = drawn.map((group, index) => item(group, hasEarlier && index === drawn.length - 1));
+  const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
+  const labelOf = (control) => control.ariaLabel ?? control.textContent;
+  const focused = byId("recent-changes").contains(document.activeElement) && labelOf(document.activeElement);
+  byId("recent-changes").replaceChildren(element("ol", {}, ...items), ...more);
+  const controls = [...byId("recent-changes").querySelectorAll("a, button")];
+  if (focused) (controls.find((control) => labelOf(control) === focused) ?? byId("recent-heading")).focus();
+}
+
+function earlier() {
+  count *= FACTOR;
+  refresh();
+}
+
+/** A group of changes. If it may have begun earlier, it cannot be undone as a whole. */
+function item(group, isPart) {
+  const [latest, first] = [group[0], group.at(-1)];
+  const author = latest.by ? [element("b", {}, latest.by), " "] : [];
+  const parts = [...author, ...(latest.at ? [timeOf(latest.at)] : []), element("div", {}, ...words(group, linkTo))];
+  if (!isPart) {
+    const [after, until] = [BigInt(first.revision) - 1n, latest.revision].map((revision) => `${identity}-${revision}`);
+    const told = words(group, ({ id, name }) => (name === undefined ? `No. ${id}` : { id, name }));
+    parts.push(undoing({ words: told, after, until, by: latest.by }));
+  }
+  return element("li", {}, ...parts);
+}
+
+/** What happened, with some of the robots. */
+function words(group, named) {
+  const kinds = ["added", "changed", "deleted"].map((verb) => [verb, group.filter(({ action }) => action === verb)]);
+  const said = kinds.filter(([, { length }]) => length > 0).flatMap(([verb, { length }], index) => {
+    const start = index === 0 ? verb.charAt(0).toUpperCase() + verb.slice(1) : `, ${verb}`;
+    return group.length === 1 ? [start] : [`${start} ${inNumber(length)}`];
+  });
+  const some = group.slice(0, NAMED).flatMap((change, index) => [index > 0 ? ", " : " ", named(change)]);
+  const more = group.length > NAMED ? ", …" : "";
+  return group.length === 1 ? [...said, ...some] : [...said, ":", ...some, more];
+}
+
+/** A link to the record of a robot, whose name is read if it was deleted. */
+function linkTo({ id, name = names.get(id) }) {
+  const link = element("a", { href: addressOf({ id }) }, name === undefined ? `No. ${id}` : shownName(name));
+  if (name === undefined) nameOf(id).then((found) => found && link.replaceChildren(shownName(found)), () => {});
+  return link;
+}
+
+async function nameOf(id) {
+  const { changes: versions } = await historyOf(id);
+  const name = versions.find(({ robot }) => robot)?.robot.name;
+  if (name !== undefined) names.set(id, name);
+  return name;
+}
