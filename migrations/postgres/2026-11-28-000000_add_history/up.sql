@@ -82,6 +82,10 @@ BEGIN
     IF TG_WHEN = 'BEFORE' THEN
         SELECT revision INTO STRICT last FROM SCHEMA.robots_catalogue WHERE id = 1 FOR UPDATE;
         PERFORM set_config('robots.revision', last::text, true);
+        -- A change that others know already must not be lost in a crash: another one would get its revision.
+        IF current_setting('synchronous_commit') = 'off' THEN
+            PERFORM set_config('synchronous_commit', 'on', true);
+        END IF;
     ELSE
         last := current_setting('robots.revision')::bigint;
         UPDATE SCHEMA.robots_catalogue SET revision = last WHERE id = 1 AND revision <> last;

@@ -168,7 +168,10 @@ async fn set_up(client: Client, timeout: Duration) -> Result<AsyncPgConnection, 
 #[cfg(feature = "conformance")]
 mod tests {
     use super::*;
-    use crate::conformance::scratch_database;
+    use crate::{
+        catalogue::OpenOptions, conformance::scratch_database,
+        database::server::connector::Connector,
+    };
 
     const TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -196,6 +199,22 @@ mod tests {
         let queries = expected.map(|(name, _)| format!("SELECT current_setting('{name}')"));
         let found = texts(&scratch_database("TEST_POSTGRES_URL"), &queries).await;
         assert_eq!(found, expected.map(|(_, value)| value));
+    }
+
+    #[tokio::test]
+    async fn commits_of_other_programs_wait_for_the_disk() {
+        let url = scratch_database("TEST_POSTGRES_URL");
+        let connector = Connector::<AsyncPgConnection>::open(&url, &OpenOptions::default()).await;
+        drop(connector.unwrap());
+        let queries = [
+            "SELECT set_config('robots.program', '', false)",
+            "SELECT set_config('synchronous_commit', 'off', false)",
+            "INSERT INTO robots (name) VALUES ('a') RETURNING current_setting('synchronous_commit')",
+            "UPDATE robots SET year = 1 RETURNING current_setting('synchronous_commit')",
+            "SELECT current_setting('synchronous_commit')",
+        ];
+        let found = texts(&url, &queries.map(str::to_owned)).await;
+        assert_eq!(found, ["", "off", "on", "on", "off"]);
     }
 
     /// Otherwise it would change when the server reloads its settings.
