@@ -53,9 +53,7 @@ pub use runtime::execute;
 pub use serve::{ServeError, ServeOptions, serve};
 #[cfg(feature = "server")]
 pub use settings::ServerSettings;
-pub use settings::{
-    ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
-};
+pub use settings::{ConnectionLimits, Settings, SettingsError, database_url, figment};
 pub use tls::Certificates;
 #[cfg(feature = "otlp")]
 pub use traces::TraceExport;

@@ -28,7 +28,7 @@ pub use connections::ConnectionLimits;
 pub use error::SettingsError;
 #[cfg(feature = "server")]
 pub use server::ServerSettings;
-pub use store::{database_url, open_options};
+pub use store::database_url;
 
 /// Rocket's configuration, from the same sources as [`Config::figment`], but with other defaults: for
 /// `keep_alive` 75 seconds, longer than proxies keep their connections; for `workers` one more than

@@ -46,23 +46,6 @@ pub(super) fn database_sources(figment: &Figment) -> Figment {
         .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global())
 }
 
-/// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default),
-/// `database_connections` (see [`OpenOptions::connections`]), `slow_statement` (milliseconds, 500 by
-/// default), and Rocket's own `workers` (see [`OpenOptions::workers`]). If a database server is
-/// unreachable, opening waits for it.
-///
-/// # Errors
-/// A value is not a number in its range.
-///
-/// ```
-/// let figment = rocket::Config::figment().merge(("database_timeout", 5));
-/// let catalogue = robot_rocket::open_options(&figment)?.open("memory:")?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
-    Reader::read(figment, options)
-}
-
 /// Reads which past versions of robots are kept: `history` (days, 90 by default; 0 for none).
 pub(super) fn retention(reader: &mut Reader<'_>) -> Retention {
     const DAY: u64 = 24 * 60 * 60;
@@ -71,6 +54,8 @@ pub(super) fn retention(reader: &mut Reader<'_>) -> Retention {
     Retention::of_days(reader.get_or("history", "a whole number of days", days))
 }
 
+/// Reads how the store is opened: `database_timeout`, `database_connections`, `slow_statement` and Rocket's own `workers`.
+/// If a database server is unreachable, opening waits for it.
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
     let default = OpenOptions::default();
     let timeout = reader.seconds("database_timeout", default.timeout);
