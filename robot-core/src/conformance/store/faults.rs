@@ -314,7 +314,7 @@ pub(super) const ALL: &[Seeded] = seeded! {
         let mut changes = changes?;
         changes.events.reverse();
         Ok(changes)
-    }) => "changes_are_in_order_and_robots_are_once",
+    }) => "changes_are_in_order_and_robots_are_once changes_start_at_a_time_or_before_the_last_ones",
     // Deletions are not among the changes.
     Changes(|changes| {
         let mut changes = changes?;

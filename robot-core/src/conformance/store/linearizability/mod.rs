@@ -17,6 +17,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fastrand::Rng;
+
 use super::{Run, add_all, ok};
 use crate::{
     catalogue::{Catalogue, CatalogueExt},
@@ -25,7 +27,7 @@ use crate::{
 };
 use history::{Event, History};
 use operation::{CallResult, Operation};
-use random::{Caller, Kind, NAMES, Random, greatest_revision};
+use random::{Caller, Kind, NAMES, greatest_revision};
 
 /// The minimum number of rounds.
 const ROUNDS: usize = 40;
@@ -124,11 +126,11 @@ fn run(catalogue: &dyn Catalogue, mix: &Mix) -> Result<(), String> {
     add_all(catalogue, &NAMES[..mix.robots]);
     let mut robots = ok(catalogue.list());
     let mut used: HashSet<_> = robots.iter().map(Robot::id).collect();
-    let mut seeds = Random::new(SEED);
+    let mut seeds = Rng::with_seed(SEED);
     let mut unfinished = Vec::new();
     let mut round = 0;
     while started.elapsed() < MIN_TIME || round < ROUNDS && started.elapsed() < MAX_TIME {
-        let seed = seeds.next();
+        let seed = seeds.u64(..);
         let history = record(catalogue, mix, seed, &robots, unfinished);
         robots = outcome(&history, &mut used)
             .map_err(|failure| format!("Round {round}, with the seed {seed}: {failure}"))?;
@@ -149,8 +151,8 @@ fn record(
 ) -> History {
     let clock = AtomicU64::new(1);
     let record = |thread, operation| Event::record(catalogue, &clock, thread, operation);
-    let mut random = Random::new(seed);
-    let seeds: Vec<_> = (0..mix.threads).map(|_| random.next()).collect();
+    let mut random = Rng::with_seed(seed);
+    let seeds: Vec<_> = (0..mix.threads).map(|_| random.u64(..)).collect();
     let threads = at_once(mix.threads, |thread| {
         let mut caller = Caller::new(seeds[thread], start);
         let events = (0..mix.operations).map(|_| {

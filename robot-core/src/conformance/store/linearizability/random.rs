@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use fastrand::Rng;
+
 use super::operation::{CallResult, Operation};
 use crate::{
     catalogue::{Cursor, Filter},
@@ -22,44 +24,14 @@ pub(super) fn greatest_revision(robots: &[Robot]) -> i64 {
     revisions.max().unwrap_or(0)
 }
 
-/// Pseudorandom numbers: `SplitMix64` (Steele, Lea and Flood, 2014).
-#[derive(Debug)]
-pub(super) struct Random(u64);
-
-impl Random {
-    pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number from 0, less than the limit.
-    pub(super) fn below(&mut self, limit: u16) -> u16 {
-        let [low, high, ..] = self.next().to_le_bytes();
-        u16::from_le_bytes([low, high]) % limit
-    }
-
-    /// One of these; `None` if there are none.
-    pub(super) fn choose<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
-        let count = u16::try_from(choices.len()).unwrap_or(u16::MAX);
-        let index = (count > 0).then(|| self.below(count))?;
-        choices.get(usize::from(index))
-    }
-
-    fn one_of<T: Copy, const COUNT: usize>(&mut self, choices: [T; COUNT]) -> T {
-        self.choose(&choices).copied().unwrap_or(choices[0])
-    }
+fn one_of<T: Copy, const COUNT: usize>(random: &mut Rng, choices: [T; COUNT]) -> T {
+    choices[random.usize(..COUNT)]
 }
 
 /// A thread that generates its operations. Like a client, it knows the robots at the start and
 /// those in its own answers.
 pub(super) struct Caller {
-    random: Random,
+    random: Rng,
     known: Vec<RobotId>,
     /// The greatest revision at the start.
     start: i64,
@@ -70,7 +42,7 @@ pub(super) struct Caller {
 impl Caller {
     pub(super) fn new(seed: u64, start: &[Robot]) -> Self {
         Self {
-            random: Random::new(seed),
+            random: Rng::with_seed(seed),
             known: start.iter().map(Robot::id).collect(),
             start: greatest_revision(start),
             read: start
@@ -90,7 +62,7 @@ impl Caller {
     }
 
     pub(super) fn next_operation(&mut self, kinds: &[Kind]) -> Operation {
-        let kind = self.random.choose(kinds).copied();
+        let kind = self.random.choice(kinds).copied();
         kind.unwrap_or(Self::page)(self)
     }
 
@@ -125,7 +97,7 @@ impl Caller {
     }
 
     pub(super) fn find(&mut self) -> Operation {
-        Operation::Find(self.random.one_of(NAMES))
+        Operation::Find(one_of(&mut self.random, NAMES))
     }
 
     pub(super) fn changed(&mut self) -> Operation {
@@ -134,7 +106,7 @@ impl Caller {
 
     /// The id of a known robot, or an unused id.
     fn id(&mut self) -> RobotId {
-        let known = self.random.choose(&self.known).copied();
+        let known = self.random.choice(&self.known).copied();
         known.unwrap_or_else(|| id(i64::MAX))
     }
 
@@ -147,15 +119,15 @@ impl Caller {
 
     /// The year usually distinguishes it from other drafts.
     fn draft(&mut self) -> Draft {
-        let name = self.random.one_of(NAMES);
-        let robot_type = self.random.one_of(["droid", "mechanical", "virtual"]);
-        Draft::new(name, robot_type, i64::from(self.random.below(10_000)))
+        let name = one_of(&mut self.random, NAMES);
+        let robot_type = one_of(&mut self.random, ["droid", "mechanical", "virtual"]);
+        Draft::new(name, robot_type, self.random.i64(0..10_000))
     }
 
     /// A draft in which each member is missing in half of the cases.
     fn partial(&mut self) -> Draft {
         let draft = self.draft();
-        let mut keep = || self.random.below(2) == 0;
+        let mut keep = || self.random.bool();
         Draft {
             name: draft.name.filter(|_| keep()),
             robot_type: draft.robot_type.filter(|_| keep()),
@@ -166,13 +138,13 @@ impl Caller {
 
     /// Mostly all robots, because that reveals most about the catalogue.
     pub(super) fn page(&mut self) -> Operation {
-        if self.random.below(4) > 0 {
+        if self.random.u8(..4) > 0 {
             return Operation::everything();
         }
         Operation::Page(
-            Filter::from(self.random.one_of(["", "w", "one", "two"])),
-            Cursor::after_name(self.random.one_of(["", "one", "one two"])),
-            1 + usize::from(self.random.below(3)),
+            Filter::from(one_of(&mut self.random, ["", "w", "one", "two"])),
+            Cursor::after_name(one_of(&mut self.random, ["", "one", "one two"])),
+            self.random.usize(1..4),
         )
     }
 }
