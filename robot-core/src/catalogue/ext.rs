@@ -136,10 +136,8 @@ pub trait CatalogueExt: Catalogue {
     /// # Ok::<(), Error>(())
     /// ```
     fn replace(&self, id: RobotId, draft: Draft) -> Result<()> {
-        match self.definition().validate(draft) {
-            Ok(draft) => self.update(id, draft.into()),
-            Err(rejection) => self.update_rest(id, &rejection),
-        }
+        let checked = self.definition().validate(draft);
+        self.update_by(id, None, &checked.map(ValidChanges::from))
     }
 
     /// Sets the members of a robot that the draft has: checks every rule, then stores them. The
@@ -157,10 +155,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Ok::<(), Error>(())
     /// ```
     fn patch(&self, id: RobotId, draft: Draft) -> Result<()> {
-        match self.definition().validate_patch(draft, &[]) {
-            Ok(changes) => self.update(id, changes),
-            Err(rejection) => self.update_rest(id, &rejection),
-        }
+        self.update_by(id, None, &self.definition().validate_patch(draft, &[]))
     }
 
     /// As [`patch`](Self::patch), if the robot still has the revision that the caller has read: a
@@ -181,21 +176,8 @@ pub trait CatalogueExt: Catalogue {
     /// # Ok::<(), Error>(())
     /// ```
     fn patch_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
-        match self.definition().validate_patch(draft, &[]) {
-            Ok(changes) => {
-                let change = Change::Update(id, Some(revision), changes);
-                self.apply(change).map(drop)
-            }
-            Err(rejection) => {
-                let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
-                if robot.revision() != revision {
-                    return Err(Error::Stale(id));
-                }
-                let changes = self.changes_of(&robot, rejection)?;
-                self.apply(Change::Update(id, Some(revision), changes))
-                    .map(drop)
-            }
-        }
+        let checked = self.definition().validate_patch(draft, &[]);
+        self.update_by(id, Some(revision), &checked)
     }
 
     /// The changes of a robot that a rejected draft makes, if only values violate rules that the robot has already.
@@ -210,18 +192,32 @@ pub trait CatalogueExt: Catalogue {
         }
     }
 
-    /// Changes a robot by [`changes_of`](Self::changes_of), again if another caller was faster.
+    /// Changes a robot by valid changes, or else by [`changes_of`](Self::changes_of), again if another caller was faster and
+    /// no revision is expected.
     ///
     /// # Errors
-    /// As [`replace`](Self::replace).
+    /// As [`patch_if`](Self::patch_if).
     #[doc(hidden)]
-    fn update_rest(&self, id: RobotId, rejection: &Rejection) -> Result<()> {
+    fn update_by(
+        &self,
+        id: RobotId,
+        expected: Option<Revision>,
+        checked: &Result<ValidChanges, Rejection>,
+    ) -> Result<()> {
         loop {
-            let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
-            let changes = self.changes_of(&robot, rejection.clone())?;
-            let change = Change::Update(id, Some(robot.revision()), changes);
+            let change = match checked.clone() {
+                Ok(changes) => Change::Update(id, expected, changes),
+                Err(rejection) => {
+                    let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
+                    let revision = Some(robot.revision());
+                    if expected.is_some() && expected != revision {
+                        return Err(Error::Stale(id));
+                    }
+                    Change::Update(id, revision, self.changes_of(&robot, rejection)?)
+                }
+            };
             match self.apply(change) {
-                Err(Error::Stale(_)) => {}
+                Err(Error::Stale(_)) if expected.is_none() => {}
                 changed => return changed.map(drop),
             }
         }

@@ -61,24 +61,9 @@ pub(super) fn read_date(text: &str, order: Option<DateOrder>) -> Option<Cow<'_, 
 
 /// Whether a text is a date of the Gregorian calendar: `YYYY-MM-DD`.
 pub(super) fn is_date(text: &str) -> bool {
-    let mut parts = text.splitn(3, '-');
-    let mut number = |length| {
-        let part = parts.next().filter(|part| part.len() == length)?;
-        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
-        part.parse().ok().filter(|_: &u32| is_number)
-    };
-    let (Some(year), Some(month), Some(day)) = (number(4), number(2), number(2)) else {
-        return false;
-    };
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if is_leap => 29,
-        2 => 28,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
+    let date = text.parse::<jiff::civil::Date>();
+    // Other texts have a time, too, or a negative year.
+    text.len() == 10 && date.is_ok_and(|date| date.to_string() == text)
 }
 
 #[cfg(test)]
@@ -98,6 +83,7 @@ mod tests {
             "2020-04-31",
             "2020-4-1",
             "+020-04-01",
+            "-000001-04-01",
             "2020-04-010",
             "2020/04/01",
             "",
