@@ -23,7 +23,7 @@ import { fillSearch, startSearch } from "./search.js";
 import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
 import { startToken, token } from "./token.js";
-import { undoLast } from "./undo.js";
+import { isUndoing, undoLast } from "./undo.js";
 import { isSameFilter, isSameList } from "./view.js";
 import { startViews } from "./views.js";
 
@@ -100,7 +100,7 @@ async function learn() {
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
   const isTyped = CellEditing.isAnyChanged || isRecordChanged() || isUnfinished();
-  if (isTyped || isImporting()) event.preventDefault();
+  if (isTyped || isImporting() || isUndoing()) event.preventDefault();
 });
 
 startToken({ prepare: learn, changed: list.reopen, nameOf: nameOfToken, left: () => location.reload() });

@@ -121,10 +121,19 @@ async function ask() {
   if (planned) showPlan(planned, planned.messages);
 }
 
-/** Plans again with the column that is probably the name, if the user has to choose it. Returns whether it does. */
+/** Plans again if no column is the name: with the unique field of a column, by which the records change robots, or else
+    with the new column that is probably the name. Returns whether it does. */
 function guessName({ plan: found = [] }, [message]) {
-  const free = found.filter(({ heading }) => !(heading in columns));
-  if (!message.startsWith("no column stands for the name") || free.length === 0) return false;
+  if (isGuessed || !message.startsWith("no column stands for the name")) return false;
+  const match = byId("import-match");
+  const key = found.find(({ field }) => member(field)?.isUnique)?.field;
+  if (key && match.value === "") {
+    match.replaceChildren(option(key));
+    ask();
+    return true;
+  }
+  const free = found.filter(({ heading, field }) => !(heading in columns) && !member(field));
+  if (match.value !== "" || free.length === 0) return false;
   const likely = NAMES.flatMap((words) => free.find(({ heading }) => words.test(heading)) ?? []).at(-1);
   const texts = free.find(({ reason }) => reason.startsWith("a text"));
   columns[(likely ?? texts ?? free[0]).heading] = "name";

@@ -34,7 +34,7 @@ export const eraseRobot = action({
 /** The buttons of each robot: their titles, and what they do with the robot and its row. */
 const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", eraseRobot] };
 
-/** The maximum number of robots of others that are shown above the list. More, and the list is read again. */
+/** The maximum number of robots that are shown above the list together. More, and the list is read again. */
 const MOST_ABOVE = 100;
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
@@ -163,7 +163,7 @@ function update(what) {
     if (!isSameFilter(pages.view, counted)) clearSelection();
     expected.clear();
     CellEditing.leaveAll();
-    return;
+    return keepFocus(showHeadings);
   }
   if (isRead) for (const change of missed.splice(0)) followOne(change, true);
   const { view, isWhole, size } = pages;
@@ -172,9 +172,6 @@ function update(what) {
   if (pages.count === 0 && isFiltered(view)) showNone(view);
   else hide(byId("none"));
   if (what === "opened") {
-    if (noteValues(pages.robots)) redraw();
-    else layOut();
-    markOrder(view.sort);
     // In another order, it has the same number.
     if (isWhole || !isSameFilter(view, counted)) total = undefined;
     counted = view;
@@ -185,6 +182,9 @@ function update(what) {
   showSelection();
   if (isWhole) announceCount();
   notify.changed(what, size > 0 || !isWhole || isFiltered(view));
+  // Now the table can be seen.
+  if (what === "opened" && noteValues(pages.robots)) redraw();
+  else if (what === "opened") layOut();
   if (what === "changed") pages.refresh();
 }
 
@@ -235,9 +235,13 @@ function follow(changes, isOfOthers) {
   const isFound = ({ robot }) => robot && includes(pages.view, robot);
   if (isOfOthers && pages.isBusy) missed.push(...changes);
   else if (pages.size === 0 && changes.some(isFound)) return reopen();
+  else if (!isOfOthers && changes.filter((change) => isBack(change)).length > MOST_ABOVE) return reopen();
   for (const change of changes) followOne(change, isOfOthers);
   update(isOfOthers ? "followed" : "changed");
 }
+
+/** Whether the user has brought back a robot of the list. */
+const isBack = ({ robot, action }) => robot && (action === undefined || (action === "added" && includes(pages.view, robot)));
 
 function followOne({ id, robot, revision, action }, isOfOthers) {
   const known = pages.robot(id);
@@ -248,7 +252,8 @@ function followOne({ id, robot, revision, action }, isOfOthers) {
     if (known && isOfOthers) pages.row(id)?.classList.add("gone");
     else if (known) removeRow(known);
   } else if (known) showRow(robot, isOfOthers ? "theirs" : "fresh");
-  else if (!isOfOthers) showRestored(robot);
+  else if (!isOfOthers && isBack({ robot, action })) showRestored(robot);
+  else if (!isOfOthers) pages.place(robot)?.classList.add("fresh");
   else if (includes(pages.view, robot) && (action === "added" || pages.isWhole)) expected.add(id);
 }
 

@@ -5,7 +5,7 @@ import { changesAfter, historyOf } from "./api.js";
 import { onChanges } from "./changes.js";
 import { button, byId, element, shownName } from "./elements.js";
 import { startPanel } from "./panels.js";
-import { inNumber } from "./robot.js";
+import { ONE, inNumber } from "./robot.js";
 import { addressOf } from "./row.js";
 import { timeOf } from "./times.js";
 import { undoing } from "./undo.js";
@@ -95,7 +95,8 @@ function groups() {
 
 function draw() {
   const drawn = groups();
-  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : "";
+  const words = `Each ${ONE} with its last change. Its record has those before.`;
+  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : words;
   const items = drawn.map((group, index) => item(group, hasEarlier && index === drawn.length - 1));
   const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
   const labelOf = (control) => control.ariaLabel ?? control.textContent;

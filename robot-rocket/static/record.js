@@ -2,7 +2,7 @@
 // list. A deleted robot is shown as it was, and can be restored.
 
 import { action } from "./action.js";
-import { announce } from "./announcements.js";
+import { announce, showLast } from "./announcements.js";
 import { get } from "./api.js";
 import { onChanges } from "./changes.js";
 import { Editing, hasDraft } from "./editing.js";
@@ -66,6 +66,7 @@ function follow() {
   if (isRecordChanged()) {
     location.hash = addressOf({ id: shownId });
     editedId = undefined;
+    showLast(["Save or cancel the changes first."]);
     announce("Save or cancel the changes first.");
     return;
   }

@@ -4,7 +4,7 @@ import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
 import { noteOwn, reportChanges } from "./changes.js";
-import { button, byId, element, spokenName, withSeconds } from "./elements.js";
+import { button, byId, spokenName, withSeconds } from "./elements.js";
 import { inLabels, inNumber, isSame } from "./robot.js";
 
 /** The number of pages of changes that the service surely undoes at once. */
@@ -39,10 +39,20 @@ export function undoLast() {
   return entries.length > 0;
 }
 
+/** The number of changes that are being undone. */
+let running = 0;
+
+export const isUndoing = () => running > 0;
+
 const undo = action({
   async perform(entry) {
-    const end = withSeconds(byId("undo").querySelector(".offer p") ?? element("p"), "Undoing…");
-    const words = await (entry.until ? undoAll(entry) : undoOne(entry)).finally(end);
+    if (!byId("undo").querySelector(".offer p")) showLast([""]);
+    const end = withSeconds(byId("undo").querySelector(".offer p"), "Undoing…");
+    running++;
+    const words = await (entry.until ? undoAll(entry) : undoOne(entry)).finally(() => {
+      end();
+      running--;
+    });
     if (words.isLeft) return tell(words);
     entries = entries.flatMap((other) => (other === entry ? (words.rest ?? []) : other));
     tell(words, words.rest ? [undoing(words.rest)] : []);

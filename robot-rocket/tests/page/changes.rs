@@ -155,6 +155,16 @@ fn rest_of_many_changes_is_undone_again_if_a_part_fails() {
 }
 
 #[test]
+fn undone_changes_of_other_robots_stay_outside_of_a_filtered_list() {
+    Visit::of(&["A", "B", "C"]).play(
+        "run $('thead .of-select input').click() -> press changing-open -> focus Field -> type y -> tab Year
+         type 1980<Enter> -> said Changed 3 robots. -> open ?q=A -> names A -> press recent-open
+         see #recent-changes: Changed 3 robots -> click #recent-changes li:first-child button -> said Undone for 3 robots.
+         names A -> see #count: 1 robot",
+    );
+}
+
+#[test]
 fn robot_is_deleted_once() {
     Visit::of(&["BB-8", "Marvin"]).play(
         "hold method === 'DELETE'

@@ -39,7 +39,9 @@ fn texts_are_compared_and_suggested_with_their_counts() {
            names Bare, Krater -> address ?maker= -> reload -> names Bare, Krater -> see #chips summary: Maker is empty
            open ?name_contains=OW -> names Owl, Owl -> see #chips summary: Name contains OW
            open ?by=maker -> is texts('#numbers tbody tr') == ["Athens1", "Exekias1", "Áthens1", "none2"]
-           click .bin .part -> names Owl -> address ?maker=Athens&by=maker"#,
+           click .bin .part -> names Owl -> address ?maker=Athens&by=maker
+           open ?maker_contains=ath&columns=name,year -> names Owl, Owl
+           is $('#headings tr').cells.length == $('#table tbody tr').cells.length == true"#,
     );
 }
 

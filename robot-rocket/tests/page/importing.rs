@@ -87,6 +87,22 @@ fn file_that_cannot_be_imported_is_explained() {
 }
 
 #[test]
+fn first_import_lays_out_the_columns_and_corrections_find_records_by_a_unique_field() {
+    Visit::of(&[]).play(
+        r"choose robots.csv name,type,year\nC-3PO,droid,1977\n -> see #plan-counts: Would add 1 robot.
+          import -> names C-3PO -> is $$('#table col').length == $('#headings tr').cells.length == true",
+    );
+    let visit = Visit::museum();
+    let owl = r#"{"name":"Strix","type":"coin","year":1,"accession":"1977.7"}"#;
+    visit.call("POST", "/v1/robots", owl);
+    visit.play(
+        r"choose makers.csv accession,maker\n1977.7,Phidias\n -> see #plan-counts: change 1. Nothing is stored yet.
+          is $('#import-match').value == 'accession' == true -> import -> see #import-outcome: changed 1. -> see #table: Phidias
+          choose notes.csv notes,maker\nOld,Phidias\n -> see #plan-error: no column stands for the name",
+    );
+}
+
+#[test]
 fn response_of_a_proxy_ends_the_import_with_a_message() {
     let visit = Visit::of(&["Marvin"]);
     visit.run(
