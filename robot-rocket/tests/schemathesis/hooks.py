@@ -69,7 +69,8 @@ def cursor_is_opaque(case, response):
 
 def position_is_opaque(case, response):
     """A position is a text that only the service makes, and is one of this catalogue for some time."""
-    is_malformed = any(message.startswith("after: ") for message in said(response))
+    ends = ("it is no position in the changes of a catalogue", "'last-100' for the last 100 changes")
+    is_malformed = any(message.endswith(ends) for message in said(response))
     return response.status_code == 410 or response.status_code == 400 and is_malformed
 
 
