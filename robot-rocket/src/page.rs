@@ -45,9 +45,9 @@ const FILES: &[(&str, &str)] = &files! {
     "cells.js" "changes.js" "chart.js" "columns.js" "connection.js" "defining.js" "docs.js"
     "drafts.js" "editing.js" "elements.js" "exporting.js" "field.js" "fields.js" "filters.js"
     "grid.js" "history.js" "importing.js" "kinds.js" "list.js" "live.js" "nothing.js"
-    "overview.js" "pages.js" "panels.js" "pasting.js" "recent.js" "record.js" "robot.js" "row.js" "search.js"
-    "selection.js" "sorting.js" "start.js" "suggestions.js" "times.js" "token.js" "undo.js" "view.js"
-    "views.js"
+    "overview.js" "pages.js" "panels.js" "pasting.js" "recent.js" "record.js" "robot.js" "row.js"
+    "search.js" "selection.js" "sorting.js" "start.js" "suggestions.js" "times.js" "token.js" "undo.js"
+    "view.js" "views.js"
 };
 
 /// The path of the module that has the definition of the catalogue.

@@ -80,6 +80,14 @@ export function problems(items) {
   return element("div", attributes, element("ul", {}, ...items));
 }
 
+/** Replaces what is in an element. A link or button there keeps the focus if there is one with the same key. */
+export function redraw(parent, keyOf, ...children) {
+  const focused = parent.contains(document.activeElement) && keyOf(document.activeElement);
+  parent.replaceChildren(...children);
+  if (focused) [...parent.querySelectorAll("a, button")].find((each) => keyOf(each) === focused)?.focus();
+  return focused;
+}
+
 /** Whether the focus is in an element, or nowhere. */
 export function hasFocus(shown) {
   const { activeElement, body } = document;

@@ -4,10 +4,10 @@ import { action, handleError } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { historyOf, revertTo } from "./api.js";
 import { reportChanges } from "./changes.js";
-import { button, element, shownName, spokenName } from "./elements.js";
+import { button, element, redraw, shownName, spokenName } from "./elements.js";
 import { inWords } from "./kinds.js";
 import { differing } from "./robot.js";
-import { timeOf } from "./times.js";
+import { authorAndTime } from "./times.js";
 import { did } from "./undo.js";
 
 /** The maximum number of characters of a value. Longer ones are whole in the record. */
@@ -82,16 +82,13 @@ export class History {
     const more = this.#next ? [button("Earlier changes", () => this.#more())] : [];
     const heading = element("h3", { id: "history-heading" }, "History");
     const keyOf = (control) => control.dataset.revision ?? control.textContent;
-    const focused = this.element.contains(document.activeElement) && keyOf(document.activeElement);
-    this.element.replaceChildren(heading, element("ol", {}, ...items), ...more);
-    if (focused) [...this.element.querySelectorAll("button")].find((each) => keyOf(each) === focused)?.focus();
+    redraw(this.element, keyOf, heading, element("ol", {}, ...items), ...more);
   }
 
   #item(change, earlier, isLatest) {
-    const { by, at, robot, action } = change;
+    const { at, robot, action } = change;
     const verbs = { added: earlier ? "Restored" : "Added", deleted: "Deleted" };
-    const author = by ? [element("b", {}, by), " "] : [];
-    const parts = [...author, ...(at ? [timeOf(at)] : []), element("div", {}, verbs[action] ?? "")];
+    const parts = [...authorAndTime(change), element("div", {}, verbs[action] ?? "")];
     if (robot && earlier?.robot) parts.push(...differing(earlier.robot, robot).map((member) => changed(member, earlier.robot, robot)));
     if (robot && !isLatest) {
       const label = `Restore this version${at ? ` of ${parts.find((part) => part.dateTime).textContent}` : ""}`;

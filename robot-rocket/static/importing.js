@@ -117,23 +117,23 @@ function changed() {
 
 async function ask() {
   showPlanError("");
-  const planned = await send(true, ask, ({ data = {}, messages }) => guessName(data, messages) || showPlan(data, messages));
+  const planned = await send(true, ask, ({ data = {}, messages }) => chooseKey(data, messages) || showPlan(data, messages));
   if (planned) showPlan(planned, planned.messages);
 }
 
 /** Plans again if no column is the name: with the unique field of a column, by which the records change robots, or else
     with the new column that is probably the name. Returns whether it does. */
-function guessName({ plan: found = [] }, [message]) {
-  if (isGuessed || !message.startsWith("no column stands for the name")) return false;
+function chooseKey({ plan: found = [] }, [message]) {
   const match = byId("import-match");
+  if (isGuessed || match.value !== "" || !message.startsWith("no column stands for the name")) return false;
   const key = found.find(({ field }) => member(field)?.isUnique)?.field;
-  if (key && match.value === "") {
+  if (key) {
     match.replaceChildren(option(key));
     ask();
     return true;
   }
   const free = found.filter(({ heading, field }) => !(heading in columns) && !member(field));
-  if (match.value !== "" || free.length === 0) return false;
+  if (free.length === 0) return false;
   const likely = NAMES.flatMap((words) => free.find(({ heading }) => words.test(heading)) ?? []).at(-1);
   const texts = free.find(({ reason }) => reason.startsWith("a text"));
   columns[(likely ?? texts ?? free[0]).heading] = "name";

@@ -235,7 +235,7 @@ function follow(changes, isOfOthers) {
   const isFound = ({ robot }) => robot && includes(pages.view, robot);
   if (isOfOthers && pages.isBusy) missed.push(...changes);
   else if (pages.size === 0 && changes.some(isFound)) return reopen();
-  else if (!isOfOthers && changes.filter((change) => isBack(change)).length > MOST_ABOVE) return reopen();
+  else if (!isOfOthers && changes.filter(isBack).length > MOST_ABOVE) return reopen();
   for (const change of changes) followOne(change, isOfOthers);
   update(isOfOthers ? "followed" : "changed");
 }

@@ -3,11 +3,11 @@
 import { handleError } from "./action.js";
 import { changesAfter, historyOf } from "./api.js";
 import { onChanges } from "./changes.js";
-import { button, byId, element, shownName } from "./elements.js";
+import { button, byId, element, redraw, shownName } from "./elements.js";
 import { startPanel } from "./panels.js";
 import { ONE, inNumber } from "./robot.js";
 import { addressOf } from "./row.js";
-import { timeOf } from "./times.js";
+import { authorAndTime } from "./times.js";
 import { undoing } from "./undo.js";
 
 /** The number of changes that are read first. More, and the panel opens later. */
@@ -95,15 +95,13 @@ function groups() {
 
 function draw() {
   const drawn = groups();
-  const words = `Each ${ONE} with its last change. Its record has those before.`;
-  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : words;
+  const hint = `Each ${ONE} with its last change. Its record has those before.`;
+  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : hint;
   const items = drawn.map((group, index) => item(group, hasEarlier && index === drawn.length - 1));
   const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
   const labelOf = (control) => control.ariaLabel ?? control.textContent;
-  const focused = byId("recent-changes").contains(document.activeElement) && labelOf(document.activeElement);
-  byId("recent-changes").replaceChildren(element("ol", {}, ...items), ...more);
-  const controls = [...byId("recent-changes").querySelectorAll("a, button")];
-  if (focused) (controls.find((control) => labelOf(control) === focused) ?? byId("recent-heading")).focus();
+  const hadFocus = redraw(byId("recent-changes"), labelOf, element("ol", {}, ...items), ...more);
+  if (hadFocus && document.activeElement === document.body) byId("recent-heading").focus();
 }
 
 function earlier() {
@@ -114,12 +112,11 @@ function earlier() {
 /** A group of changes. If it may have begun earlier, it cannot be undone as a whole. */
 function item(group, isPart) {
   const [latest, first] = [group[0], group.at(-1)];
-  const author = latest.by ? [element("b", {}, latest.by), " "] : [];
-  const parts = [...author, ...(latest.at ? [timeOf(latest.at)] : []), element("div", {}, ...words(group, linkTo))];
+  const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo))];
   if (!isPart) {
     const [after, until] = [BigInt(first.revision) - 1n, latest.revision].map((revision) => `${identity}-${revision}`);
-    const told = words(group, ({ id, name }) => (name === undefined ? `No. ${id}` : { id, name }));
-    parts.push(undoing({ words: told, after, until, by: latest.by }));
+    const named = ({ id, name }) => (name === undefined ? `No. ${id}` : { id, name });
+    parts.push(undoing({ words: words(group, named), after, until, by: latest.by }));
   }
   return element("li", {}, ...parts);
 }

@@ -15,6 +15,11 @@ export function timeOf(text, now = new Date()) {
   return element("time", { datetime: text, title: exact.format(time) }, inWords(time, now));
 }
 
+/** The author and the time of a change, as far as they are known. */
+export function authorAndTime({ by, at }) {
+  return [...(by ? [element("b", {}, by), " "] : []), ...(at ? [timeOf(at)] : [])];
+}
+
 function inWords(time, now) {
   const minutes = Math.floor((now - time) / 60_000);
   if (minutes < 1) return "just now";

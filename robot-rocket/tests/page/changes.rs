@@ -155,7 +155,7 @@ fn rest_of_many_changes_is_undone_again_if_a_part_fails() {
 }
 
 #[test]
-fn undone_changes_of_other_robots_stay_outside_of_a_filtered_list() {
+fn undo_adds_no_rows_to_a_filtered_list() {
     Visit::of(&["A", "B", "C"]).play(
         "run $('thead .of-select input').click() -> press changing-open -> focus Field -> type y -> tab Year
          type 1980<Enter> -> said Changed 3 robots. -> open ?q=A -> names A -> press recent-open

@@ -27,7 +27,7 @@ pub(super) enum ErrorClass {
     Busy,
     /// The server rejects writes, and another one may accept them: roles change in a failover.
     ReadOnly,
-    /// The user lacks a right.
+    /// The user has no right to execute the statement.
     Denied,
     /// The server's disk is full, or a quota is reached.
     DiskFull,
