@@ -125,8 +125,9 @@ function fitOnPaper(papers) {
   let sum = 0;
   const ends = papers.map((paper) => (sum += paper));
   const rules = Object.entries({ portrait: 700, landscape: 1030 }).map(([orientation, width]) => {
-    const first = ends.filter((end) => end <= width).length + 2;
-    return `@media print and (orientation: ${orientation}) { #table :is(th, td, col):nth-child(n+${first}) { display: none } }`;
+    const fitting = ends.filter((end) => end <= width).length;
+    const note = fitting < ends.length ? `#count::after { content: attr(data-printed) ", ${fitting} of ${ends.length} columns" }` : "";
+    return `@media print and (orientation: ${orientation}) { #table :is(th, td, col):nth-child(n+${fitting + 2}) { display: none } ${note} }`;
   });
   onPaper.replaceSync(rules.join(""));
 }

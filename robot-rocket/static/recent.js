@@ -13,8 +13,11 @@ import { undoing } from "./undo.js";
 /** The number of changes that are read first. More, and the panel opens later. */
 const FIRST = 300;
 
-/** How many times as many are read when the user wants earlier ones. */
+/** How many times as many are read when the user wants earlier ones, or the first ones are parts of one change. */
 const FACTOR = 4;
+
+/** The number of changes up to which the beginning of a large change is looked for. */
+const MOST = 100_000;
 
 /** Milliseconds between changes of a user that are shown, and undone, as one: those of an import, or of a selection. */
 const PAUSE = 2000;
@@ -29,7 +32,7 @@ let changes = [];
 let hasEarlier = false;
 let identity = "";
 
-/** The names of deleted robots. */
+/** The names of deleted robots, as far as they are known. */
 const names = new Map();
 
 /** The read that is under way, and whether another one has to follow. */
@@ -56,6 +59,7 @@ async function refresh() {
   };
   while (isOld && !byId("recent").hidden) {
     isOld = false;
+    byId("recent-words").textContent ||= "Reading…";
     reading = read().catch((error) => handleError(error, { again: refresh, failed, back: refresh }));
     await reading;
   }
@@ -76,7 +80,25 @@ async function read() {
   const isShown = byId("recent-changes").hasChildNodes() && String(found.map(revisionOf)) === String(changes.map(revisionOf));
   [identity, changes] = [start, found];
   hasEarlier = BigInt(revision) > count && (count === FIRST || changes.length > before);
-  if (!isShown || count > FIRST) draw();
+  if (hasEarlier && count < MOST && groups().at(-1).length > count / 2) {
+    count *= FACTOR;
+    return read();
+  }
+  if (isShown && count === FIRST) return;
+  draw();
+  await readNames();
+}
+
+/** Reads the names of the deleted robots that are shown. */
+async function readNames() {
+  const shown = groups().flatMap((group) => group.slice(0, NAMED));
+  const unknown = shown.filter(({ id, name }) => name === undefined && !names.has(id));
+  if (unknown.length === 0) return;
+  await Promise.all(unknown.map(async ({ id }) => {
+    const { changes: versions } = await historyOf(id).catch(() => ({ changes: [] }));
+    names.set(id, versions.find(({ robot }) => robot)?.robot.name);
+  }));
+  draw();
 }
 
 const revisionOf = ({ revision }) => revision;
@@ -115,7 +137,7 @@ function item(group, isPart) {
   const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo))];
   if (!isPart) {
     const [after, until] = [BigInt(first.revision) - 1n, latest.revision].map((revision) => `${identity}-${revision}`);
-    const named = ({ id, name }) => (name === undefined ? `No. ${id}` : { id, name });
+    const named = ({ id, name = names.get(id) }) => (name === undefined ? `No. ${id}` : { id, name });
     parts.push(undoing({ words: words(group, named), after, until, by: latest.by }));
   }
   return element("li", {}, ...parts);
@@ -133,16 +155,6 @@ function words(group, named) {
   return group.length === 1 ? [...said, ...some] : [...said, ":", ...some, more];
 }
 
-/** A link to the record of a robot, whose name is read if it was deleted. */
 function linkTo({ id, name = names.get(id) }) {
-  const link = element("a", { href: addressOf({ id }) }, name === undefined ? `No. ${id}` : shownName(name));
-  if (name === undefined) nameOf(id).then((found) => found && link.replaceChildren(shownName(found)), () => {});
-  return link;
-}
-
-async function nameOf(id) {
-  const { changes: versions } = await historyOf(id);
-  const name = versions.find(({ robot }) => robot)?.robot.name;
-  if (name !== undefined) names.set(id, name);
-  return name;
+  return element("a", { href: addressOf({ id }) }, name === undefined ? `No. ${id}` : shownName(name));
 }

@@ -43,11 +43,15 @@ fn write(client: &TcpClient, random: &mut Rng, name: &str) -> bool {
             &format!(r#"{{"revision":{id}}}"#),
         ),
         _ => {
+            // Few names, so that long runs compare small copies.
             let mut file = "name,type,year\n".to_owned();
             for number in 0..20 {
-                writeln!(file, "{name} {number},droid,{number}").unwrap();
+                writeln!(file, "{} {number},droid,{}", id / 4, random.u16(..)).unwrap();
             }
-            let target = format!("/v1/robots/import?format=csv&atomic={}", random.bool());
+            let target = format!(
+                "/v1/robots/import?format=csv&on_conflict=replace&atomic={}",
+                random.bool()
+            );
             request("POST", &target, &[], &file)
         }
     };
