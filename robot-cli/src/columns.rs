@@ -8,9 +8,9 @@ use clap::{
 };
 use robot_core::{
     DateOrder, Definition, Field,
-    transfer::{Columns, Header, Plan, ReadOptions},
+    transfer::{ChangedValue, Columns, Header, Plan, ReadOptions},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     context::OutputFormat,
@@ -191,10 +191,28 @@ pub(crate) fn show(plan: &Plan) {
     let others = plan.changes.iter();
     let others = others.filter(|change| change.heading.is_empty());
     let others = others.map(|change| row("", &change.field, &change.reason));
-    let rows = columns.chain(others).collect();
+    show_rows(
+        &["column", "field", "values", "reason"],
+        columns.chain(others),
+    );
+}
+
+/// Shows the first values of robots that a plan changes.
+pub(crate) fn show_values(plan: &Plan) {
+    let rows = plan.changed.iter().map(|value| {
+        let ChangedValue {
+            id, name, field, ..
+        } = value;
+        let (before, after) = (json!(value.before), json!(value.after));
+        vec![json!(id), json!(name), json!(field), before, after]
+    });
+    show_rows(&["id", "name", "field", "before", "after"], rows);
+}
+
+fn show_rows(columns: &[&'static str], rows: impl Iterator<Item = Vec<Value>>) {
     let rows = Rows {
-        columns: vec!["column", "field", "values", "reason"],
-        rows,
+        columns: columns.to_vec(),
+        rows: rows.collect(),
     };
     // What cannot be shown is not confirmed either.
     let _ = rows.print(OutputFormat::Table, ["", ""], &mut io::stderr().lock());

@@ -15,7 +15,7 @@ use robot_core::{
 };
 
 use crate::{
-    columns::{show, unknown},
+    columns::{show, show_values, unknown},
     context::Context,
     error::CliError,
     fields::invalid,
@@ -120,6 +120,9 @@ impl<'a> Source<'a> {
         let plan = plan.map_err(|error| self.unplanned(error))?;
         if !plan.changes.is_empty() || self.args.dry_run && self.args.columns.define {
             show(&plan);
+        }
+        if self.args.dry_run && !plan.changed.is_empty() {
+            show_values(&plan);
         }
         self.accept(&plan)?;
         Ok(Some(plan))

@@ -11,6 +11,7 @@ import { KINDS, kindOf } from "./kinds.js";
 import { reopen } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
 import { MANY, MEMBERS, ONE, definition, inLabels, inNumber, member } from "./robot.js";
+import { valuesTable } from "./row.js";
 import { did } from "./undo.js";
 
 const FORMATS = { csv: "csv", json: "json", ndjson: "ndjson", jsonl: "ndjson", xlsx: "xlsx" };
@@ -256,7 +257,7 @@ function showPlanError(text, place = "plan") {
 
 /** Shows a plan, and what is wrong with it. Without columns, those before stay: a choice may be the cause. */
 function showPlan(planned, messages = []) {
-  const { records, failures = [], advice = [], changes = [] } = planned;
+  const { records, values = [], failures = [], advice = [], changes = [] } = planned;
   const count = Object.values(records ?? {}).reduce((sum, each) => sum + Number(each), 0);
   const failed = Number(records?.failed ?? 0);
   plan = { ...planned, changes, count, failed };
@@ -264,7 +265,8 @@ function showPlan(planned, messages = []) {
   if (records) announce(byId("plan-counts").textContent);
   const [, found, id] = /match=(\w+)|(?:match the |columns ')(id)/.exec([...advice, ...messages].join()) ?? [];
   const others = advice.filter((text) => !text.includes("match=")).map((text) => element("p", {}, inWords(text)));
-  byId("plan-failures").replaceChildren(...(found ?? id ? [finding(found ?? id)] : []), ...others, ...messageList(failures, failed));
+  const changed = values.length > 0 ? [element("h4", {}, "The first values that change"), valuesTable(values)] : [];
+  byId("plan-failures").replaceChildren(...(found ?? id ? [finding(found ?? id)] : []), ...others, ...changed, ...messageList(failures, failed));
   byId("keep-going").checked = false;
   const left = failed === 1 ? "1 record that fails" : `${failed.toLocaleString("en")} records that fail`;
   byId("keep-going").nextSibling.textContent = `Import the others, and leave out ${left}`;

@@ -3,9 +3,10 @@
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { upload } from "./api.js";
-import { button, buttons, element, problems, shownName, spokenName } from "./elements.js";
-import { KINDS, inWords } from "./kinds.js";
+import { button, buttons, element, problems, spokenName } from "./elements.js";
+import { KINDS } from "./kinds.js";
 import { MANY, bodyOf, inLabels, inNumber, member } from "./robot.js";
+import { valuesTable } from "./row.js";
 import { did, reportSince } from "./undo.js";
 
 /** The maximum number of changes that the preview lists. */
@@ -73,22 +74,16 @@ const send = (changes, isDry) => upload(fileOf(changes), { format: "json", match
 function preview(changes, notes, done) {
   const robots = new Set(changes.map(({ robot }) => robot)).size;
   const title = `Change ${changes.length.toLocaleString("en")} ${changes.length === 1 ? "value" : "values"} of ${inNumber(robots)}?`;
-  const words = ({ input }, value) => (value === "" ? element("i", {}, "none") : shownName(inWords(input, value)));
-  const rows = changes.slice(0, SHOWN).map(({ robot, field, value }) => {
-    const cells = [field.title, words(field, robot[field.key]), words(field, value)];
-    const head = element("th", { scope: "row" }, shownName(robot.name));
-    return element("tr", {}, head, ...cells.map((cell) => element("td", {}, cell)));
-  });
-  const heads = ["Name", "Field", "Before", "After"].map((head) => element("th", { scope: "col" }, head));
-  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
+  const table = valuesTable(changes.slice(0, SHOWN).map(({ robot, field, value }) => {
+    return { name: robot.name, field: field.key, before: robot[field.key], after: value };
+  }));
   const more = changes.length > SHOWN ? [`… and ${(changes.length - SHOWN).toLocaleString("en")} more.`] : [];
   const hints = [...more, ...notes].map((note) => element("p", { class: "hint" }, note));
   const errors = element("div", { role: "alert" });
   const storing = button("Change", () => store(changes), { class: "main" });
-  const scrolled = element("div", { class: "changes", tabindex: "0", role: "group", "aria-label": "Changes" }, table);
   const ending = buttons(storing, button("Cancel", () => dialog.close()));
   const heading = element("h2", { id: "paste-heading" }, title);
-  const dialog = element("dialog", { id: "paste", "aria-labelledby": "paste-heading" }, heading, scrolled, ...hints, errors, ending);
+  const dialog = element("dialog", { id: "paste", "aria-labelledby": "paste-heading" }, heading, table, ...hints, errors, ending);
   const refuse = ({ messages, isUnknown }) => {
     const items = messages.map((message) => element("li", {}, inPlainWords(message, changes)));
     const words = isUnknown ? "Whether these values were stored is unknown." : "These values cannot be stored. Nothing was changed.";

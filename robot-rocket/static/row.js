@@ -3,7 +3,7 @@
 import { kindOfCell, shownColumns } from "./columns.js";
 import { button, element, shownName, spokenName } from "./elements.js";
 import { inWords } from "./kinds.js";
-import { colorOf } from "./robot.js";
+import { colorOf, member } from "./robot.js";
 import { selectBox } from "./selection.js";
 
 /** The number of values that a card on a narrow screen has below the name. */
@@ -42,6 +42,20 @@ export function valueOf({ input, choices }, value) {
 /** A choice with its color, if there are few. */
 export function mark(value, choices) {
   return element("bdi", { class: `mark ${colorOf(choices, value)}` }, value);
+}
+
+/** A table of values before and after a change, which can be scrolled. A field may be new. */
+export function valuesTable(values) {
+  const rows = values.map(({ name, field, before, after }) => {
+    const { title, input } = member(field) ?? { title: field, input: "text" };
+    const words = (value) => (["", null].includes(value) ? element("i", {}, "none") : shownName(inWords(input, String(value))));
+    const cells = [title, words(before), words(after)];
+    const head = element("th", { scope: "row" }, shownName(name));
+    return element("tr", {}, head, ...cells.map((one) => element("td", {}, one)));
+  });
+  const heads = ["Name", "Field", "Before", "After"].map((head) => element("th", { scope: "col" }, head));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
+  return element("div", { class: "changes", tabindex: "0", role: "group", "aria-label": "Changes" }, table);
 }
 
 /** The row of a robot, with a button for each action: its title, and what it does with the robot and its row. */

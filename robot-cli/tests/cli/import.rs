@@ -76,7 +76,7 @@ fn columns_are_stored_or_left_out_knowingly() {
     sandbox.examples(
         r"
         import robots.ndjson --ignore-unknown -> 0 Added 1 robot. ! Columns that are left out: Maker.
-        import edited.csv --match id --dry-run -> 0 Would add 0 robots, change 1; nothing was stored.
+        import edited.csv --match id --dry-run -> 0 Would add 0 robots, change 1; nothing was stored. ! *name *a *b*
         import edited.csv --match id -> 0 Added 0 robots, changed 1.",
     );
     sandbox.has("1,b,droid,1\n");

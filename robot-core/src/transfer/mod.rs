@@ -80,7 +80,8 @@ pub use import::{Import, import};
 pub use input::RECORD_LIMIT;
 pub use new_field::ProposalError;
 pub use outcome::{
-    ATOMIC_LIMIT, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Stored,
+    ATOMIC_LIMIT, ChangedValue, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome,
+    Stored,
 };
 pub use plan::{Plan, PlanError, PlanOptions};
 pub use position::RecordPosition;

@@ -3,7 +3,7 @@
 use super::{position::RecordPosition, record::ReadError};
 use crate::{
     catalogue::Error,
-    model::{Definition, Field, Message, RobotId, Rule, listed},
+    model::{Definition, Field, Message, RobotId, Rule, Value, listed},
 };
 
 /// The maximum number of records of an atomic import. Lower, and files have to be divided; higher, and
@@ -252,6 +252,22 @@ impl ImportError {
             Self::Malformed(_) | Self::Present | Self::Store(Error::Rejected(_))
         )
     }
+}
+
+/// A value of a robot that an import would change.
+#[derive(serde::Serialize, Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangedValue {
+    /// The id of the robot.
+    pub id: RobotId,
+    /// Its name before the import.
+    pub name: String,
+    /// The name of the field.
+    pub field: String,
+    /// The value before the import; `None` if there is none.
+    pub before: Option<Value<'static>>,
+    /// The value after it.
+    pub after: Option<Value<'static>>,
 }
 
 /// The number of records by outcome.

@@ -10,7 +10,7 @@ use super::{
     fields::{Fields, ProposedChange},
     import::Import,
     new_field::ProposalError,
-    outcome::{ImportCounts, ImportError, ImportOptions, Outcome},
+    outcome::{ChangedValue, ImportCounts, ImportError, ImportOptions, Outcome},
     position::RecordPosition,
     record::ReadError,
     records::Records,
@@ -77,6 +77,8 @@ pub struct Plan {
     pub options: ImportOptions,
     /// What the records will do.
     pub counts: ImportCounts,
+    /// The first values of robots that will change.
+    pub changed: Vec<ChangedValue>,
     /// The first records that will fail.
     pub failures: Vec<Outcome>,
     /// The number of records that fail because they equal a robot.
@@ -173,6 +175,7 @@ impl Plan {
         let mut plan = Self {
             options: import_options(&columns, options.import, &definition)?,
             counts: ImportCounts::default(),
+            changed: Vec::new(),
             failures: Vec::new(),
             equal: 0,
             taken: 0,
@@ -213,6 +216,7 @@ impl Plan {
             }
         }
         self.key = import.candidate(self.counts.records());
+        self.changed = import.changed;
         Ok(())
     }
 

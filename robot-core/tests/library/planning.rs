@@ -1,10 +1,10 @@
 //! Plans of imports: the definition that a file needs, and what its records do.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
-    Catalogue, CatalogueExt, DateOrder, Definition, Field, MemoryCatalogue, Pages,
+    Catalogue, CatalogueExt, DateOrder, Definition, Field, MemoryCatalogue, Pages, Value,
     transfer::{
         ColumnReason, Columns, FileFormat, ImportCounts, ImportOptions, OnConflict, Outcome, Plan,
         PlanOptions, Records, RobotWriter, import,
@@ -270,7 +270,8 @@ fn row() -> impl Strategy<Value = (&'static str, &'static str, i64)> {
 }
 
 proptest! {
-    /// An import adds, changes, skips and rejects as many records as its plan has said.
+    /// An import adds, changes, skips and rejects as many records as its plan has said, and changes the values that it
+    /// has said.
     #[test]
     fn plan_counts_what_the_import_does(
         has_unique_names: bool,
@@ -308,12 +309,28 @@ proptest! {
         if let Some(redefinition) = plan.redefinition() {
             catalogue.define(redefinition).unwrap();
         }
+        let robots = catalogue.list().unwrap();
         let mut counts = ImportCounts::default();
         let records = Records::new(file.as_bytes(), FileFormat::Csv).with_columns(plan.columns.clone());
         for outcome in import(&catalogue, records, plan.options) {
             counts.count(&outcome);
         }
         prop_assert_eq!(plan.counts, counts, "{}", file);
+        let changes = robots.iter().flat_map(|robot| {
+            let now = catalogue.get(robot.id()).unwrap().unwrap();
+            let fields = plan.definition.settable().iter();
+            let changed = fields.map(|field| {
+                let [before, after] = [robot, &now].map(|robot| robot.value(field.name()).map(Value::into_owned));
+                ((robot.id(), field.name()), (robot.name(), before, after))
+            });
+            changed.filter(|(_, (_, before, after))| before != after).collect::<Vec<_>>()
+        });
+        let planned = plan.changed.iter().map(|value| {
+            let values = (&*value.name, value.before.clone(), value.after.clone());
+            ((value.id, &*value.field), values)
+        });
+        let [planned, changes]: [BTreeMap<_, _>; 2] = [planned.collect(), changes.collect()];
+        prop_assert_eq!(planned, changes, "{}", file);
     }
 }
 

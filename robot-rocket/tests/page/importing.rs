@@ -44,6 +44,7 @@ fn robots_that_exist_are_skipped_or_changed() {
          set #on-conflict = skip -> see #plan-counts: Would add no robots, skip 1.
          set #on-conflict = -> see #plan-counts: Would add no robots, fail 1.
          press Find robots by Name, and change them -> see #plan-counts: Would add no robots, change 1.
+         is texts('#plan .changes tbody tr') == [\"R2-D2Typedroidvirtual\", \"R2-D2Year19771\"]
          import -> see #import-outcome: Added no robots, changed 1. -> see #table tbody: virtual
          choose robots.json [{robot} -> see #plan-error: record 1: What begins here does not end
          choose equal.csv {equal} -> see #plan-counts: Would add 2 robots, fail 1.

@@ -298,6 +298,14 @@ fn plan_of_an_import_is_proposed(session: &Session<'_>) {
         assert!(answer.contains(part), "{part}: {answer}");
     }
     session.get_is("/api/robots", "[]");
+    let id = session.add("a");
+    let target = "/v1/robots/import/propose?format=csv&on_conflict=replace";
+    let answer = session
+        .call("POST", target, &[], b"name,year\na,1980\nb,1\n")
+        .text();
+    let value = r#""name":"a","field":"year","before":1977,"after":1980"#;
+    let values = format!(r#""values":[{{"id":"{id}",{value}}}]"#);
+    assert!(answer.contains(&values), "{answer}");
 }
 
 fn import_can_exceed_the_body_limit(session: &Session<'_>) {

@@ -18,8 +18,8 @@ use crate::{
     },
     model::{Definition, Message},
     transfer::{
-        Columns, FileFormat, ImportCounts, ImportError, Outcome, Plan, PlanError, PlannedColumn,
-        ProposedChange, ReadError, RecordPosition, Records,
+        ChangedValue, Columns, FileFormat, ImportCounts, ImportError, Outcome, Plan, PlanError,
+        PlannedColumn, ProposedChange, ReadError, RecordPosition, Records,
     },
 };
 
@@ -37,6 +37,8 @@ struct Planned<'a> {
     changes: &'a [ProposedChange],
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<ImportCounts>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    values: &'a [ChangedValue],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failures: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -62,6 +64,7 @@ impl<'a> Planned<'a> {
             definition: Some(&plan.definition),
             changes: &plan.changes,
             records: Some(plan.counts),
+            values: &plan.changed,
             failures: failures.take(FAILURES).collect(),
             advice: plan.advice("match=", "on_conflict=skip", "add_equal=true"),
             ..Self::unfit(&plan.listed)

@@ -17,7 +17,7 @@ use self::wanted::{Known, Step, Wanted};
 use super::{
     import_metrics::ImportMetrics,
     names::Names,
-    outcome::{ImportError, ImportOptions, Outcome},
+    outcome::{ChangedValue, ImportError, ImportOptions, Outcome},
     position::RecordPosition,
     record::{ReadError, Record, Values},
 };
@@ -89,6 +89,7 @@ where
         is_unreadable: false,
         has_failed: false,
         changes: None,
+        changed: Vec::new(),
         known: Vec::new(),
         metrics: Some(ImportMetrics::new()),
     }
@@ -139,6 +140,8 @@ pub struct Import<C, I> {
     has_failed: bool,
     /// The changes that are collected.
     changes: Option<Vec<Change>>,
+    /// In a dry run, the first values that robots would get.
+    pub(super) changed: Vec<ChangedValue>,
     known: Vec<Known>,
     /// `None` in a dry run of a plan, whose definition does not follow that of the catalogue.
     metrics: Option<ImportMetrics>,

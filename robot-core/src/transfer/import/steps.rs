@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Change, Error, Result as StoreResult},
-    model::{Field, Rejection, Robot, RobotId, Rule, Value, Violation},
+    model::{Field, Rejection, Robot, RobotId, Rule, ValidChanges, Value, Violation},
     transfer::{
-        outcome::{ImportError, OnConflict, Stored},
+        outcome::{ChangedValue, ImportError, OnConflict, Stored},
         record::Values,
     },
 };
@@ -21,6 +21,9 @@ use crate::{
 /// How long a record or an atomic import is retried, and the pause between two attempts.
 pub(in crate::transfer) const RETRY_LIMIT: Duration = Duration::from_secs(2);
 pub(in crate::transfer) const RETRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// The maximum number of changed values that a dry run notes.
+const CHANGED_VALUES: usize = 20;
 
 impl<C: Catalogue, I> Import<C, I> {
     /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
@@ -51,6 +54,9 @@ impl<C: Catalogue, I> Import<C, I> {
         let stored = present.as_ref().map_or(Stored::Added, |_| Stored::Replaced);
         let names = self.insert_names(wanted, present.as_ref());
         if self.options.is_dry_run {
+            if let (Some(robot), Change::Update(_, _, changes)) = (&present, &change) {
+                self.note_values(robot, changes);
+            }
             self.changes
                 .iter_mut()
                 .for_each(|changes| changes.push(change.clone()));
@@ -103,6 +109,23 @@ impl<C: Catalogue, I> Import<C, I> {
             }
             Err(rejection) => Err(self.rejected(&rejection, Some(&robot), planned)?),
         }
+    }
+
+    /// Notes the values that a robot would get.
+    fn note_values(&mut self, robot: &Robot, changes: &ValidChanges) {
+        let owned = |value: Option<Value<'_>>| value.map(Value::into_owned);
+        let fields = self.definition.settable().iter();
+        let fields =
+            fields.filter(|field| changes.value(field).is_some() || changes.removes(field));
+        let values = fields.map(|field| ChangedValue {
+            id: robot.id(),
+            name: robot.name().to_owned(),
+            field: field.name().to_owned(),
+            before: owned(robot.value_of(field)),
+            after: owned(changes.value(field)),
+        });
+        let room = CHANGED_VALUES - self.changed.len();
+        self.changed.extend(values.take(room));
     }
 
     /// Finishes a step. The record is processed again if another caller added, changed or deleted the robot
