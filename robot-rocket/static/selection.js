@@ -1,8 +1,9 @@
 // The robots that are selected in the list, and the bar with what can be done with all of them.
 
 import { action } from "./action.js";
+import { currentView } from "./address.js";
 import { announce } from "./announcements.js";
-import { LIMIT, changeAll, current, removeAll } from "./api.js";
+import { LIMIT, START, changeAll, current, find, removeAll } from "./api.js";
 import { reportChanges } from "./changes.js";
 import { byId, element, onSubmit, problems, show, shownName, spokenName } from "./elements.js";
 import { Field } from "./fields.js";
@@ -31,8 +32,8 @@ let field;
 
 let listeners;
 
-/** Starts the bar. Of `notified`, `reload` is called if robots may have changed, and `focus` returns the element to focus
-    when no robot is selected. */
+/** Starts the bar. Of `notified`, `reload` is called if robots may have changed, `focus` returns the element to focus
+    when no robot is selected, and `isWhole` whether the list has no other robots than those that are shown. */
 export function startSelection(notified) {
   listeners = notified;
   startPanel("changing", () => byId("changing-member"), chooseNothing);
@@ -41,6 +42,7 @@ export function startSelection(notified) {
     clearSelection();
     listeners.focus().focus({ preventScroll: true });
   });
+  byId("selection-all").addEventListener("click", selectList);
   byId("changing-member").addEventListener("change", showField);
   onSubmit(byId("changing"), change);
   onSubmit(byId("erasing"), () => run("deleted", removeAll));
@@ -96,7 +98,23 @@ export function showSelection() {
   const checked = shown.filter((box) => box.checked).length;
   allBox.checked = checked > 0 && checked === shown.length;
   allBox.indeterminate = checked > 0 && checked < shown.length;
+  show(byId("selection-all"), allBox.checked && size < LIMIT && !listeners.isWhole());
 }
+
+/** Selects the robots of the list, also those that are not shown, as far as they can be changed together. */
+const selectList = action({
+  async perform() {
+    const { robots: found, end } = await find(currentView(), START, LIMIT);
+    for (const robot of found) selected.set(robot.id, robot);
+    for (const box of boxes()) box.checked = selected.has(robots.get(box).id);
+    showSelection();
+    byId("selection-count").focus();
+    const words = end ? `The first ${inNumber(found.length)} are selected: no more are changed at a time.` : byId("selection-count").textContent;
+    announce(words);
+    if (end) byId("selection-result").replaceChildren(words);
+  },
+  failed: ({ messages }) => showOutcome("The list was not selected.", messages.map((message) => [message])),
+});
 
 /** Selects no robot. */
 export function clearSelection() {

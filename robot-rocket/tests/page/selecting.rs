@@ -51,6 +51,18 @@ fn selected_robots_are_changed_together_or_not_at_all() {
 }
 
 #[test]
+fn whole_list_is_selected() {
+    Visit::of_many(1200).play(
+        "tab Select all on this page -> type <Space> -> see #selection-count: 100 robots selected
+         click #selection-all -> said The first 1,000 robots are selected: no more are changed at a time.
+         focus selection-count -> is $('#selection-all').hidden == true
+         open ?q=0011 -> see #count: 111 robots -> is $('#selection').hidden == true
+         tab Select all on this page -> type <Space> -> click #selection-all -> said 111 robots selected
+         click #erasing-open -> type <Enter> -> said Deleted 111 robots. -> open ? -> see #count: 1,089 robots",
+    );
+}
+
+#[test]
 fn many_robots_are_deleted_by_one_request_also_in_an_outage() {
     let visit = Visit::of_many(60);
     visit.play(
