@@ -46,7 +46,7 @@ pub struct Receipt {
 }
 
 /// What a store returns about changes that it has stored together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Commit {
     /// A receipt for each change, in their order.
     pub receipts: Vec<Receipt>,

@@ -137,15 +137,15 @@ impl Write {
                 apply_all(connection, definition, changes)
             }),
             Work::Restore(restoration) => in_savepoint(connection, |connection| {
-                now(restore(connection, definition, restoration)).map(|()| none())
+                now(restore(connection, definition, restoration)).map(|()| Commit::default())
             }),
             Work::Define(redefinition) => in_savepoint(connection, |connection| {
-                now(define::define(connection, redefinition)).map(|_| none())
+                now(define::define(connection, redefinition)).map(|_| Commit::default())
             }),
             Work::Prune(expired) => in_savepoint(connection, |connection| {
-                now(history::prune(connection, *expired)).map(|()| none())
+                now(history::prune(connection, *expired)).map(|()| Commit::default())
             }),
-            Work::Index => Ok(Ok(none())),
+            Work::Index => Ok(Ok(Commit::default())),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -187,15 +187,7 @@ impl Write {
 fn single(receipt: Receipt) -> Commit {
     Commit {
         receipts: vec![receipt],
-        positions: None,
-    }
-}
-
-/// The result of other work.
-fn none() -> Commit {
-    Commit {
-        receipts: Vec::new(),
-        positions: None,
+        ..Commit::default()
     }
 }
 
