@@ -109,12 +109,11 @@ macro_rules! impl_execute {
                     query: Fragment<'_>,
                     room: &mut Room,
                 ) -> QueryResult<Vec<VersionRow>> {
-                    type Columns = (
-                        BigInt, Text, Nullable<Text>, Nullable<BigInt>, BigInt, Nullable<Text>,
-                        BigInt, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>,
+                    type OfVersion = (
+                        Columns, BigInt, Nullable<BigInt>, Nullable<BigInt>, Nullable<Text>,
                         BigInt, BigInt, BigInt, Nullable<Text>,
                     );
-                    let query = Rows::<Columns>::of(query);
+                    let query = Rows::<OfVersion>::of(query);
                     load!(self, query, VersionRow, room, VersionRow::size, QueryResult::Ok, $($await)*)
                 }
 

@@ -22,12 +22,7 @@ pub(super) const ROBOT: &str = "robots.id, robots.name, robots.type, robots.year
 /// A version of a robot as it is read.
 #[derive(Queryable)]
 pub(super) struct VersionRow {
-    id: i64,
-    name: String,
-    robot_type: Option<String>,
-    year: Option<i64>,
-    revision: i64,
-    own: Option<String>,
+    row: Row,
     added: i64,
     created_at: Option<i64>,
     updated_at: Option<i64>,
@@ -45,9 +40,7 @@ fn revision(number: i64) -> Revision {
 impl VersionRow {
     /// The number of bytes of the texts.
     pub(super) fn size(&self) -> usize {
-        let texts = [&self.robot_type, &self.own];
-        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        self.name.len() + texts
+        self.row.size()
     }
 
     /// The robot, with its times.
@@ -57,20 +50,12 @@ impl VersionRow {
             updated_at: self.updated_at.and_then(Timestamp::from_milliseconds),
             updated_by: self.updated_by.map(CompactString::from),
         };
-        let robot = robot(Row {
-            id: self.id,
-            name: self.name,
-            robot_type: self.robot_type,
-            year: self.year,
-            revision: self.revision,
-            own: self.own,
-        })?;
-        Ok(robot.with_audit(audit))
+        Ok(robot(self.row)?.with_audit(audit))
     }
 
     /// The change that has made the version.
     pub(super) fn event(self) -> QueryResult<Event> {
-        let (is_first, revision) = (self.added == self.revision, revision(self.revision));
+        let (is_first, revision) = (self.added == self.row.revision, revision(self.row.revision));
         let robot = self.robot()?;
         let audit = robot.audit().cloned().unwrap_or_default();
         Ok(Event {
@@ -95,7 +80,7 @@ impl VersionRow {
                 action: Action::Deleted,
                 at: Timestamp::from_milliseconds(self.replaced_at),
                 by: self.replaced_by.as_deref().map(CompactString::from),
-                id: RobotId::new(self.id)?,
+                id: RobotId::new(self.row.id)?,
                 robot: None,
             })
         })?
