@@ -71,6 +71,11 @@ impl<'a> Fragment<'a> {
         self.with(Token::Number(number))
     }
 
+    /// Appends a number, or NULL, as a value.
+    pub(super) fn number_or_null(self, number: Option<i64>) -> Self {
+        self.with(number.map_or(Token::Null, Token::Number))
+    }
+
     /// Appends a LIMIT.
     pub(super) fn limit(self, rows: usize) -> Self {
         let rows = i64::try_from(rows).unwrap_or(i64::MAX);

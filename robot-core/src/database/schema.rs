@@ -1,10 +1,8 @@
-//! The table as Diesel sees it, and its rows.
-
-#![expect(clippy::ref_option_ref, reason = "Diesel derives such code")]
+//! The columns of the table, and its rows.
 
 use std::borrow::Cow;
 
-use diesel::{prelude::*, result::Error as DieselError};
+use diesel::{QueryResult, Queryable, result::Error as DieselError};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -17,43 +15,27 @@ use crate::{
     },
 };
 
-diesel::table! {
-    robots (id) {
-        id -> BigInt,
-        name -> Text,
-        #[sql_name = "type"]
-        robot_type -> Nullable<Text>,
-        year -> Nullable<BigInt>,
-        /// The number of the last change of the robot, among all changes of the catalogue.
-        revision -> BigInt,
-        /// The folded name; NULL if the row is not in the search index yet.
-        search_text -> Nullable<Text>,
-        /// The folded texts of the fields that searches include, which are written with the folded name.
-        own_text -> Nullable<Text>,
-        /// The values of other fields, as a JSON object.
-        own -> Nullable<Text>,
-        /// When the robot was added, in milliseconds since 1970; NULL if that is not known.
-        created_at -> Nullable<BigInt>,
-        /// When it was last changed.
-        updated_at -> Nullable<BigInt>,
-        /// Who has changed it last; NULL for other programs.
-        updated_by -> Nullable<Text>,
-    }
-}
-
 /// All columns.
 pub(super) const COLUMNS: [&str; 12] = [
     "id",
     "name",
     "type",
     "year",
+    // The number of the last change of the robot, among all changes of the catalogue.
     "revision",
+    // The folded name; NULL if the row is not in the search index yet.
     "search_text",
+    // The folded texts of the fields that searches include, which are written with the folded name.
     "own_text",
+    // The values of other fields, as a JSON object.
     "own",
+    // The revision with which the robot was added.
     "added",
+    // When the robot was added, in milliseconds since 1970; NULL if that is not known.
     "created_at",
+    // When it was last changed.
     "updated_at",
+    // Who has changed it last; NULL for other programs.
     "updated_by",
 ];
 
@@ -96,8 +78,7 @@ pub(super) fn own_text<'a>(
 }
 
 /// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
-#[derive(Insertable, Serialize)]
-#[diesel(table_name = robots, treat_none_as_default_value = false)]
+#[derive(Serialize)]
 pub(super) struct DraftRow<'a> {
     pub(super) name: &'a str,
     #[serde(rename = "type")]
@@ -115,25 +96,22 @@ pub(super) struct DraftRow<'a> {
 
 /// The columns of a [`DraftRow`], without search texts.
 pub(super) const DRAFT_COLUMNS: [&str; 7] = [
-    robots::name::NAME,
-    robots::robot_type::NAME,
-    robots::year::NAME,
-    robots::own::NAME,
-    robots::created_at::NAME,
-    robots::updated_at::NAME,
-    robots::updated_by::NAME,
+    "name",
+    "type",
+    "year",
+    "own",
+    "created_at",
+    "updated_at",
+    "updated_by",
 ];
 
-/// A row of a robot with its id. No column has a default, so that several rows fit into one
-/// statement.
-#[derive(Insertable, Serialize)]
-#[diesel(table_name = robots, treat_none_as_default_value = false)]
+/// A row of a robot with its id.
+#[derive(Serialize)]
 pub(super) struct RobotRow<'a> {
-    id: i64,
-    revision: i64,
-    #[diesel(embed)]
+    pub(super) id: i64,
+    pub(super) revision: i64,
     #[serde(flatten)]
-    values: DraftRow<'a>,
+    pub(super) values: DraftRow<'a>,
 }
 
 impl<'a> DraftRow<'a> {

@@ -4,15 +4,14 @@
 //! A query reads the ids of each of its trigrams. So it has the rarest trigrams of a text only. How rare
 //! they are is estimated from a sample of their ids.
 
-use diesel::{
-    SqliteConnection,
-    dsl::{max, sql},
-    prelude::*,
-    sql_types::{BigInt, Nullable, Text},
-};
+use diesel::{QueryResult, SqliteConnection};
 
 use crate::database::{
-    schema::robots, search_text::TextSearch, statements::row_limit, trigrams::trigrams,
+    execute::Execute,
+    fragment::{Fragment, json},
+    search_text::TextSearch,
+    statements::now,
+    trigrams::trigrams,
 };
 
 /// The number of ids of a trigram in a sample. Too low, and the estimates are wrong; too high, and they
@@ -47,8 +46,8 @@ pub(super) fn candidates(
     connection: &mut SqliteConnection,
     search: &TextSearch<'_>,
 ) -> Option<Candidates> {
-    let last_id = robots::table.select(max(robots::id)).first(connection);
-    let last_id: i64 = last_id.ok().flatten()?;
+    let last_id = Fragment::new("SELECT id FROM robots ORDER BY id DESC LIMIT 1");
+    let last_id = now(connection.numbers(last_id)).ok()?.pop()?;
     let mut terms = terms(connection, &search.folded(), last_id).ok()?;
     terms.retain(|(gap, _)| *gap >= MIN_GAP);
     terms.sort_by_key(|(gap, _)| -gap);
@@ -57,12 +56,11 @@ pub(super) fn candidates(
         .filter(|(rarest, _)| *rarest >= RAREST_MIN_GAP)?;
     let used = terms.into_iter().take(TERM_LIMIT).map(|(_, term)| term);
     let expression = used.collect::<Vec<_>>().join(" AND ");
-    let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
-        .bind::<Text, _>(expression)
-        .sql(" UNION ALL SELECT id FROM robots WHERE search_text IS NULL LIMIT ")
-        .bind::<BigInt, _>(row_limit(CANDIDATE_LIMIT + 1))
-        .load::<i64>(connection);
-    let mut ids = ids.ok()?;
+    let ids = Fragment::new("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
+        .text(expression)
+        .sql(" UNION ALL SELECT id FROM robots WHERE search_text IS NULL")
+        .limit(CANDIDATE_LIMIT + 1);
+    let mut ids = now(connection.numbers(ids)).ok()?;
     ids.extend(&search.unindexed);
     let gap = usize::try_from(last_id).unwrap_or(usize::MAX) / (ids.len() + 1);
     (ids.len() <= CANDIDATE_LIMIT).then_some(Candidates { ids, gap })
@@ -85,18 +83,14 @@ fn terms(
     let quoted: Vec<String> = quoted.collect();
     let start = last_id / 21 * 8;
     // The last id of each sample, if the sample is complete.
-    let ends = sql::<Nullable<BigInt>>(
-        "SELECT (SELECT rowid FROM robots_search WHERE robots_search MATCH value AND rowid >= ",
-    )
-    .bind::<BigInt, _>(start)
-    .sql(" ORDER BY rowid LIMIT 1 OFFSET ")
-    .bind::<BigInt, _>(SAMPLE_SIZE - 1)
-    .sql(") FROM json_each(")
-    .bind::<Text, _>(serde_json::Value::from(quoted.clone()).to_string())
-    .sql(") ORDER BY key")
-    .load::<Option<i64>>(connection)?;
-    let gaps = ends
-        .into_iter()
-        .map(|end| (end.unwrap_or(last_id) - start) / SAMPLE_SIZE + 1);
+    let ends = Fragment::new(
+        "SELECT coalesce((SELECT rowid FROM robots_search WHERE robots_search MATCH value AND rowid >= ",
+    );
+    let ends = ends.number(start).sql(" ORDER BY rowid LIMIT 1 OFFSET ");
+    let ends = ends.number(SAMPLE_SIZE - 1).sql("), ").number(last_id);
+    let ends = ends.sql(") FROM json_each(").text(json(&quoted)?);
+    let ends = now(connection.numbers(ends.sql(") ORDER BY key")))?;
+    let gaps = ends.into_iter();
+    let gaps = gaps.map(|end| (end - start) / SAMPLE_SIZE + 1);
     Ok(gaps.zip(quoted).collect())
 }

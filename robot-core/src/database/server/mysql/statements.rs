@@ -17,7 +17,7 @@ use crate::{
         execute::{Execute, impl_execute},
         fragment::Fragment,
         index::Index,
-        schema::{DraftRow, RobotRow, receipt, robots},
+        schema::{DraftRow, RobotRow, receipt},
         server::{define::batch_patiently, pattern::pattern_of},
         statements::{end_of_step, select},
     },
@@ -199,25 +199,14 @@ impl Dialect for AsyncMysqlConnection {
         definition: &Definition,
         drafts: &[(&ValidDraft, Option<&str>)],
     ) -> QueryResult<Vec<Receipt>> {
-        let insert = "INSERT INTO robots \
-                      (added, revision, name, type, year, search_text, own_text, own, updated_by) VALUES (1 - ";
+        let insert = format!("INSERT INTO robots (added, revision, {VALUES_OF_ROW}) VALUES (1 - ");
         let count = i64::try_from(drafts.len()).unwrap_or(i64::MAX);
         let insert = Fragment::new(insert).number(count);
         let insert = insert.sql(", (SELECT 1 FROM robots_definition WHERE id = 1 AND revision = ");
         let mut insert = insert.number(definition.revision().get());
         for (index, (draft, by)) in drafts.iter().enumerate() {
-            let row = DraftRow::new(definition, draft);
             insert = insert.sql(if index == 0 { "), " } else { "), (1, 1, " });
-            insert = insert.text(draft.name()).sql(", ");
-            insert = insert.text_or_null(row.robot_type).sql(", ");
-            insert = match row.year {
-                Some(year) => insert.number(year),
-                None => insert.text_or_null(None::<&str>),
-            };
-            for text in [row.search_text, row.own_text, row.own] {
-                insert = insert.sql(", ").text_or_null(text);
-            }
-            insert = insert.sql(", ").text_or_null(*by);
+            insert = values(insert, DraftRow::new(definition, draft).by(*by));
         }
         let insert = insert.sql(") /*M! RETURNING id, CAST(revision AS CHAR) */");
         match returned(self, insert).await {
@@ -234,12 +223,15 @@ impl Dialect for AsyncMysqlConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let rows = robots.iter();
-        let rows =
-            rows.map(|robot| RobotRow::restored(robot, DraftRow::new(definition, robot.values())));
-        let rows: Vec<_> = rows.collect();
-        let insert = diesel::insert_into(robots::table).values(rows);
-        insert.execute(self).await.map(drop)
+        let insert = format!("INSERT INTO robots (id, revision, {VALUES_OF_ROW}) VALUES (");
+        let mut insert = Fragment::new(insert).uncached();
+        for (index, robot) in robots.iter().enumerate() {
+            let row = RobotRow::restored(robot, DraftRow::new(definition, robot.values()));
+            insert = insert.sql(if index == 0 { "" } else { "), (" });
+            insert = insert.number(row.id).sql(", ").number(row.revision);
+            insert = values(insert.sql(", "), row.values);
+        }
+        self.change(insert.sql(")")).await.map(drop)
     }
 
     /// Inserts a row with the id and deletes it. ALTER TABLE would end the transaction, and could
@@ -279,6 +271,23 @@ fn own_value(field: &Field, own: &str) -> String {
         _ => ("'STRING'", text, COLLATE),
     };
     format!("(IF(JSON_TYPE({json}) IN ({json_types}), {value}, NULL) {collate})")
+}
+
+/// The columns of [`values`].
+const VALUES_OF_ROW: &str =
+    "name, type, year, search_text, own_text, own, created_at, updated_at, updated_by";
+
+/// Appends the values of a row to an insert.
+fn values<'a>(insert: Fragment<'a>, row: DraftRow<'a>) -> Fragment<'a> {
+    let insert = insert.text(row.name).sql(", ").text_or_null(row.robot_type);
+    let mut insert = insert.sql(", ").number_or_null(row.year);
+    for text in [row.search_text, row.own_text, row.own] {
+        insert = insert.sql(", ").text_or_null(text);
+    }
+    for time in [row.created_at, row.updated_at] {
+        insert = insert.sql(", ").number_or_null(time);
+    }
+    insert.sql(", ").text_or_null(row.updated_by)
 }
 
 /// The receipts of the last insert of so many robots, if it has not returned them.
