@@ -21,8 +21,6 @@ pub(super) const CASES: &[Case<Run>] = cases![
     cursor_needs_no_robot,
     changes_between_pages_repeat_no_robot,
     pages_start_after_any_text,
-    pages_of_any_size_are_returned,
-    summary_groups_types_and_decades,
     most_frequent_values_are_first,
     filters_with_nul_match_nothing,
 ];
@@ -272,19 +270,6 @@ fn pages_start_after_any_text(catalogue: &dyn Catalogue) {
     }
 }
 
-fn pages_of_any_size_are_returned(catalogue: &dyn Catalogue) {
-    add_all(catalogue, (0..25).map(|number| format!("n{number:02}")));
-    for limit in [0, 1, 24, 25, 26, usize::MAX / 2, usize::MAX] {
-        for containing in ["", "n"] {
-            let (filter, cursor) = (Filter::from(containing), Cursor::default());
-            let request = page(&filter, &cursor, limit);
-            let expected = limit.min(25);
-            let robots = ok(catalogue.page(request)).items;
-            assert_eq!(robots.len(), expected, "{request:?}");
-        }
-    }
-}
-
 pub(super) fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
     ok(catalogue.define(Redefinition::new(parse(OWN))));
     let mut robots = add_some(catalogue);
@@ -314,24 +299,6 @@ pub(super) fn pages_limited_by_bytes_are_complete(catalogue: &dyn Catalogue) {
             }
         }
     }
-}
-
-fn summary_groups_types_and_decades(catalogue: &dyn Catalogue) {
-    add_some(catalogue);
-    let summary = ok(catalogue.summary(&Filter::all().at_least(Field::YEAR, 1970)));
-    let groups = summary.groups.iter();
-    let groups = groups.map(|group| (group.robot_type.as_deref(), group.decade, group.count));
-    let expected = [
-        ("droid", 1970, 4),
-        ("droid", 1980, 1),
-        ("droid", 2010, 2),
-        ("mechanical", 1980, 1),
-        ("virtual", 9_223_372_036_854_775_800, 1),
-    ];
-    let expected =
-        expected.map(|(robot_type, decade, count)| (Some(robot_type), Some(decade), count));
-    assert_eq!(groups.collect::<Vec<_>>(), expected);
-    assert_eq!(summary.count, 9);
 }
 
 fn most_frequent_values_are_first(catalogue: &dyn Catalogue) {

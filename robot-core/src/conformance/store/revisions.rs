@@ -6,12 +6,9 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error},
-    conformance::{Case, at_once, cases},
+    conformance::{Case, cases},
     model::{Draft, Revision, RobotId, ValidChanges, Violation},
 };
-
-/// The number of changes by each thread.
-const ROUNDS: i64 = 10;
 
 pub(super) const CASES: &[Case<Run>] = cases![
     every_change_gets_the_next_revision,
@@ -21,8 +18,6 @@ pub(super) const CASES: &[Case<Run>] = cases![
     stale_delete_changes_nothing,
     stale_revision_takes_precedence_over_the_rules,
     conditional_change_of_missing_robot_is_not_found,
-    concurrent_conditional_changes_are_all_kept,
-    conditional_deletes_do_not_lose_updates,
 ];
 
 fn update_if(
@@ -148,41 +143,4 @@ fn conditional_change_of_missing_robot_is_not_found(catalogue: &dyn Catalogue) {
         }
     }
     assert_eq!(ok(catalogue.list()), [other]);
-}
-
-/// Each thread reads the year and increases it, until it succeeds.
-fn concurrent_conditional_changes_are_all_kept(catalogue: &dyn Catalogue) {
-    let robot = add(catalogue, "R2-D2");
-    at_once(4, |_| {
-        for _ in 0..ROUNDS {
-            loop {
-                let read = get(catalogue, robot.id()).unwrap_or_else(|| panic!("it is missing"));
-                let changes = year(read.year().unwrap_or_default() + 1);
-                match update_if(catalogue, read.id(), read.revision(), changes) {
-                    Err(Error::Stale(_)) => {}
-                    result => break ok(result),
-                }
-            }
-        }
-    });
-    let changed = get(catalogue, robot.id()).map(|robot| (robot.year(), robot.revision().get()));
-    let expected = robot.year().map(|year| year + 4 * ROUNDS);
-    assert_eq!(changed, Some((expected, 1 + 4 * ROUNDS)));
-}
-
-/// Of an update and a delete that expect the same revision, one succeeds.
-fn conditional_deletes_do_not_lose_updates(catalogue: &dyn Catalogue) {
-    for _ in 0..ROUNDS {
-        let robot = add(catalogue, "R2-D2");
-        let results = at_once(2, |thread| match thread {
-            0 => update_if(catalogue, robot.id(), robot.revision(), year(5)),
-            _ => delete_if(catalogue, robot.id(), robot.revision()),
-        });
-        let succeeded: Vec<_> = results.iter().map(Result::is_ok).collect();
-        let is_kept = get(catalogue, robot.id()).is_some();
-        assert_eq!(succeeded, [is_kept, !is_kept]);
-        if is_kept {
-            ok(catalogue.delete(robot.id()));
-        }
-    }
 }
