@@ -8,10 +8,7 @@ use super::{
     faulty::Fault,
     import::{SKIP_MESSAGE, assert_imported, import},
 };
-use crate::{
-    conformance::{at_once, cases},
-    transfer::ATOMIC_LIMIT,
-};
+use crate::{conformance::cases, transfer::ATOMIC_LIMIT};
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     atomic_import_stores_all_records,
@@ -19,10 +16,8 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     atomic_import_names_every_failing_record,
     atomic_import_with_invalid_end_stores_nothing,
     too_many_records_of_an_atomic_import_return_413,
-    failing_atomic_import_replaces_nothing,
     atomic_dry_run_stores_nothing,
     atomic_import_on_a_full_disk_stores_nothing,
-    concurrent_atomic_imports_store_all_records_of_one,
 ];
 
 fn atomic_import_stores_all_records(session: &Session<'_>) {
@@ -137,18 +132,6 @@ fn too_many_records_of_an_atomic_import_return_413(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), [""; 0]);
 }
 
-fn failing_atomic_import_replaces_nothing(session: &Session<'_>) {
-    session.add("R2-D2");
-    let file = [draft("R2-D2", "virtual", 1), draft("x", "droid", -1)].join("\n");
-    let query = "?format=ndjson&atomic=true&on_conflict=replace";
-    let message = format!("line 2: {YEAR_MESSAGE}");
-    session.assert_rejected(&import(session, query, &file), &[&message]);
-    session.get_is(
-        "/api/robots?fields=name,type,revision",
-        r#"[{"name":"R2-D2","type":"droid","revision":1}]"#,
-    );
-}
-
 fn atomic_dry_run_stores_nothing(session: &Session<'_>) {
     let query = "?format=csv&atomic=true&dry_run=true";
     let file = "name,type,year\na,droid,1\nb,droid,1\n";
@@ -174,22 +157,4 @@ fn atomic_import_on_a_full_disk_stores_nothing(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), [""; 0]);
     let answer = import(session, "?format=ndjson&atomic=true", &robots);
     assert_imported(&answer, [3, 0, 0, 0], &[]);
-}
-
-fn concurrent_atomic_imports_store_all_records_of_one(session: &Session<'_>) {
-    for round in 0..5 {
-        let answers = at_once(3, |client| {
-            let names = [format!("{round} own {client}"), format!("{round} shared")];
-            let robots = names.map(|name| draft(&name, "droid", 1));
-            import(session, "?format=ndjson&atomic=true", &robots.join("\n"))
-        });
-        let stored = answers.iter().filter(|answer| answer.status == 200);
-        assert_eq!(stored.count(), 1);
-        for answer in answers.iter().filter(|answer| answer.status != 200) {
-            let message = format!("line 2: {NAME_MESSAGE}");
-            session.assert_rejected(answer, &[&message, SKIP_MESSAGE]);
-        }
-        let names = session.names(&format!("/api/robots/search/{round}%20"));
-        assert_eq!(names.len(), 2, "{names:?}");
-    }
 }

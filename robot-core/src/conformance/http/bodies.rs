@@ -1,6 +1,6 @@
 //! Invalid and unusual request bodies.
 
-use super::{Case, Session, assert_answer, assert_failure, assert_ok, draft};
+use super::{Case, Session, assert_answer, assert_failure, assert_ok, draft, json};
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
@@ -92,8 +92,12 @@ fn year_must_be_a_64_bit_integer(session: &Session<'_>) {
         let body = format!(r#"{{"name":"x","type":"droid","year":{year}}}"#);
         assert_malformed(session, &id, body.as_bytes());
     }
-    let answer = session.post(r#"{"name":"zero","type":"droid","year":-0}"#);
-    assert_eq!(answer.status, session.created(), "{}", answer.text());
+    for (sent, stored) in [("-0", 0), ("9223372036854775807", i64::MAX)] {
+        let body = format!(r#"{{"name":"{sent}","type":"droid","year":{sent}}}"#);
+        let answer = session.post(&body);
+        assert_eq!(answer.status, session.created(), "{}", answer.text());
+        assert_eq!(json(&answer)["data"]["year"], stored);
+    }
 }
 
 fn repeated_member_returns_400(session: &Session<'_>) {
@@ -114,7 +118,7 @@ fn unknown_members_are_ignored(session: &Session<'_>) {
         r#"{"id":"999","name":"x","type":"droid","year":1,"colour":[{"x":1e400},null],"":{},"status":"OK"}"#,
     );
     assert_eq!(answer.status, session.created(), "{}", answer.text());
-    let id = super::json(&answer)["data"]["id"].clone();
+    let id = json(&answer)["data"]["id"].clone();
     assert_answer(
         &answer,
         session.created(),

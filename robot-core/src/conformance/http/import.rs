@@ -16,11 +16,8 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     on_conflict_skips_or_replaces_taken_names,
     dry_run_stores_nothing,
     import_limits_the_number_of_messages,
-    import_names_records_on_one_line_by_number,
     plan_of_an_import_is_proposed,
     import_can_exceed_the_body_limit,
-    too_long_import_record_is_rejected,
-    exported_robots_can_be_imported,
     import_names_what_it_does_not_store,
     edited_export_changes_robots_by_id,
 ];
@@ -257,21 +254,6 @@ fn import_limits_the_number_of_messages(session: &Session<'_>) {
     assert_eq!(messages[100], "and 350 more messages");
 }
 
-fn import_names_records_on_one_line_by_number(session: &Session<'_>) {
-    let file = format!("[{},{{}},7,{{x}}]", draft("R2-D2", "droid", 1977));
-    assert_imported(
-        &import(session, "?format=json", &file),
-        [1, 0, 0, 3],
-        &[
-            "record 2: type is required",
-            "record 2: name is required",
-            "record 2: year is required",
-            "record 3: The record must be a JSON object with name, type and year",
-            "record 4: The JSON is not valid here; nothing after it can be read",
-        ],
-    );
-}
-
 fn plan_of_an_import_is_proposed(session: &Session<'_>) {
     let file = "name,maker,price\na,ACME,9.50\nb,,12\n";
     for prefix in ["/api", "/v1"] {
@@ -319,31 +301,6 @@ fn import_can_exceed_the_body_limit(session: &Session<'_>) {
     assert_imported(&answer, [4000, 0, 0, 0], &[]);
     let answer = session.get("/api/robots/export?format=csv&fields=name,type,year&sort=name");
     assert!(answer.text() == file, "what comes out is not what went in");
-}
-
-fn too_long_import_record_is_rejected(session: &Session<'_>) {
-    let long = "x".repeat(crate::transfer::RECORD_LIMIT);
-    let file = format!("{{\"x\":\"{long}\"}}\n{}\n", draft("R2-D2", "droid", 1977));
-    assert_imported(
-        &import(session, "?format=ndjson", &file),
-        [1, 0, 0, 1],
-        &["line 1: The record has more than 65536 bytes"],
-    );
-}
-
-fn exported_robots_can_be_imported(session: &Session<'_>) {
-    let names: Vec<String> = ["\"", "a,b", "\r\n", "\u{feff}x", " ", "🤖", "=1", "\u{1}"]
-        .map(str::to_owned)
-        .into();
-    session.add_all(&names);
-    for format in ["csv", "json", "ndjson"] {
-        let file = session.get(&format!("/api/robots/export?format={format}"));
-        let query = format!("?format={format}&on_conflict=skip");
-        let answer = import(session, &query, &file.text());
-        assert_imported(&answer, [0, 0, 8, 0], &[]);
-    }
-    let file = "name,type,year\n\u{feff},droid,1977\n";
-    assert_imported(&import(session, "?format=csv", file), [1, 0, 0, 0], &[]);
 }
 
 fn import_names_what_it_does_not_store(session: &Session<'_>) {
