@@ -41,14 +41,13 @@ fn changes(session: &Session<'_>, query: &str) -> (Vec<Value>, Value) {
     (shown.collect(), page)
 }
 
+fn send(session: &Session<'_>, method: &str, target: &str, body: &Value) -> Answer {
+    let (headers, body) = ([("Content-Type", "application/json")], body.to_string());
+    session.call(method, target, &headers, body.as_bytes())
+}
+
 fn post(session: &Session<'_>, target: &str, body: &Value) -> Answer {
-    let body = body.to_string();
-    session.call(
-        "POST",
-        target,
-        &[("Content-Type", "application/json")],
-        body.as_bytes(),
-    )
+    send(session, "POST", target, body)
 }
 
 fn changes_are_followed_from_a_list(session: &Session<'_>) {
@@ -65,12 +64,8 @@ fn changes_are_followed_from_a_list(session: &Session<'_>) {
     assert_eq!(cursor(session, "/v1/robots/export?format=csv"), start);
     let [a, b, c] = ["A", "B", "C"].map(|name| session.add(name));
     session.delete(&b);
-    let patched = session.call(
-        "PATCH",
-        &format!("/v1/robots/{a}"),
-        &[("Content-Type", "application/json")],
-        b"{\"year\":5}",
-    );
+    let of_a = format!("/v1/robots/{a}");
+    let patched = send(session, "PATCH", &of_a, &json!({"year": 5}));
     assert_eq!(patched.status, 200);
     let (all, page) = changes(session, &format!("after={start}"));
     let expected = [
@@ -86,13 +81,8 @@ fn changes_are_followed_from_a_list(session: &Session<'_>) {
         robots,
         json!([{"id": a, "updated_at": page["changes"][2]["at"]}])
     );
-    let whole = session.get(&format!("/v1/robots/{a}?fields=name,type,year,updated_at"));
-    let put = session.call(
-        "PUT",
-        &format!("/v1/robots/{a}"),
-        &[("Content-Type", "application/json")],
-        whole.text().as_bytes(),
-    );
+    let whole = session.get(&format!("{of_a}?fields=name,type,year,updated_at"));
+    let put = send(session, "PUT", &of_a, &parsed(&whole));
     assert_eq!(put.status, 200, "{}", put.text());
     assert_eq!(
         page["changes"][2]["robot"]["revision"],
@@ -252,13 +242,7 @@ fn versions_come_back(session: &Session<'_>) {
     let robot = format!("/v1/robots/{id}");
     let history = |query: &str| parsed(&session.get(&format!("{robot}/history{query}")));
     let first = history("")["changes"][0]["revision"].clone();
-    let renamed = br#"{"name":"B"}"#;
-    session.call(
-        "PATCH",
-        &robot,
-        &[("Content-Type", "application/json")],
-        renamed,
-    );
+    send(session, "PATCH", &robot, &json!({"name": "B"}));
     session.delete(&id);
     let all = history("");
     let actions = |page: &Value| {
@@ -319,18 +303,13 @@ fn versions_come_back(session: &Session<'_>) {
 
 fn changes_are_undone_by_their_positions(session: &Session<'_>) {
     let [a, b] = ["A", "B"].map(|name| session.add(name));
-    let json_type = [("Content-Type", "application/json")];
-    let bulk = format!(r#"{{"ids":["{a}","{b}"],"changes":{{"year":5}}}}"#);
-    let bulk = parsed(&session.call("PATCH", "/v1/robots", &json_type, bulk.as_bytes()));
+    let bulk = json!({"ids": [a, b], "changes": {"year": 5}});
+    let bulk = parsed(&send(session, "PATCH", "/v1/robots", &bulk));
     let file = "name,type,year\nC,droid,1\nD,droid,2\n";
     let imported = session.call("POST", "/v1/robots/import?format=csv", &[], file.as_bytes());
     let imported = parsed(&imported)["changes"].clone();
-    session.call(
-        "PATCH",
-        &format!("/v1/robots/{b}"),
-        &json_type,
-        b"{\"year\":6}",
-    );
+    let of_b = format!("/v1/robots/{b}");
+    send(session, "PATCH", &of_b, &json!({"year": 6}));
     let dry_run = post(session, "/v1/revert?dry_run=true", &imported);
     let expected = json!({"count": 2, "left": []});
     let shown = |answer: &Answer| {
