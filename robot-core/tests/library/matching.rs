@@ -7,9 +7,7 @@ use robot_core::{
     transfer::{Columns, FileFormat, ImportOptions, Outcome, Records, import, import_atomically},
 };
 
-use crate::importing::{described, on_both_kinds_of_store, owned, stored};
-
-const TAKEN: &str = "The robot name must be unique";
+use crate::importing::{TAKEN, described, on_both_kinds_of_store, owned, stored};
 
 /// Imports CSV in one of these ways. Returns the outcomes as texts.
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, way: Way) -> Vec<String> {

@@ -39,6 +39,11 @@ fn plan(
     Plan::new(catalogue, open, columns, options, 5).map_err(|error| error.to_string())
 }
 
+/// The plan of a CSV file whose columns are stored under their names.
+fn plan_of(catalogue: &MemoryCatalogue, file: &str, options: PlanOptions) -> Plan {
+    plan(catalogue, FileFormat::Csv, file, |columns| columns, options).unwrap()
+}
+
 /// What a plan changes, and the first failures.
 fn changes(plan: &Plan) -> Vec<String> {
     let changes = plan.changes.iter();
@@ -107,15 +112,7 @@ fn values_become_the_kinds_that_they_are() {
         for (name, value) in ('a'..).zip(values.split('|')) {
             writeln!(file, "{name};droid;1;{value}").unwrap();
         }
-        let catalogue = MemoryCatalogue::new();
-        let planned = plan(
-            &catalogue,
-            FileFormat::Csv,
-            &file,
-            |columns| columns,
-            defining(),
-        )
-        .unwrap();
+        let planned = plan_of(&MemoryCatalogue::new(), &file, defining());
         let field = planned.definition.field("x").unwrap();
         assert_eq!(field.limits(), kind, "{values}: {:?}", planned.changes);
         let rows = imported(&file, |columns| columns);
@@ -153,9 +150,7 @@ fn files_become_the_catalogues_that_they_are() {
     assert!(imported("name\nA\n", unknown).contains("no column 'nosuch'"));
     // A heading that is an identifier finds the field that was defined for it.
     let headings = "name,creditLine,object_ID,Maker\nA,x,y,z\n";
-    let titled = |catalogue: &MemoryCatalogue| {
-        plan(catalogue, FileFormat::Csv, headings, same, defining()).unwrap()
-    };
+    let titled = |catalogue: &MemoryCatalogue| plan_of(catalogue, headings, defining());
     let first = titled(&MemoryCatalogue::new());
     let titles = first.definition.own().map(Field::title);
     assert_eq!(
@@ -175,19 +170,11 @@ fn plan_names_the_columns_and_the_value_that_decided() {
         Vase;vase;c. 1890;1921.3;poor;Found in Rome;\r\n\
         Owl;coin;;1921.4;good;x;\r\n\
         Bust;;1;1921.50;good;;\r\n";
-    let catalogue = MemoryCatalogue::new();
     let options = PlanOptions {
         finds_choices: true,
         ..defining()
     };
-    let plan = plan(
-        &catalogue,
-        FileFormat::Csv,
-        file,
-        |columns| columns,
-        options.clone(),
-    )
-    .unwrap();
+    let plan = plan_of(&MemoryCatalogue::new(), file, options.clone());
     assert_eq!(
         changes(&plan),
         [
@@ -212,7 +199,7 @@ fn plan_names_the_columns_and_the_value_that_decided() {
     );
     // With the new fields, the file needs no more.
     let defined = self::catalogue(&plan.definition.to_string());
-    let again = self::plan(&defined, FileFormat::Csv, file, |columns| columns, options).unwrap();
+    let again = plan_of(&defined, file, options);
     assert_eq!(changes(&again), [""; 0]);
 }
 

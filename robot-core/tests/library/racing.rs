@@ -8,6 +8,7 @@ use robot_core::{
 };
 
 /// A store in which another client adds or renames robots between look-up and write, or that is full.
+#[derive(Default)]
 pub(crate) struct Racing {
     inner: Arc<MemoryCatalogue>,
     /// The number of look-ups that find nothing.
@@ -20,46 +21,41 @@ pub(crate) struct Racing {
     busy: Mutex<u32>,
 }
 
-impl Racing {
-    fn new() -> Self {
-        Self {
-            inner: Arc::default(),
-            blind: Mutex::new(0),
-            renames: Mutex::new(false),
-            capacity: None,
-            busy: Mutex::new(0),
-        }
-    }
+/// A store with the robot `old`.
+fn with_old() -> Arc<MemoryCatalogue> {
+    let store = MemoryCatalogue::new();
+    store.add(Draft::new("old", "droid", 0)).unwrap();
+    Arc::new(store)
+}
 
+impl Racing {
     pub(crate) fn with_old(blind: u32) -> Arc<dyn Catalogue> {
-        let store = Self::new();
-        store.inner.add(Draft::new("old", "droid", 0)).unwrap();
         Arc::new(Self {
+            inner: with_old(),
             blind: Mutex::new(blind),
-            ..store
+            ..Self::default()
         })
     }
 
     pub(crate) fn renaming_old() -> Arc<dyn Catalogue> {
-        let store = Self::new();
-        store.inner.add(Draft::new("old", "droid", 0)).unwrap();
         Arc::new(Self {
+            inner: with_old(),
             renames: Mutex::new(true),
-            ..store
+            ..Self::default()
         })
     }
 
     pub(crate) fn busy(times: u32) -> Arc<dyn Catalogue> {
         Arc::new(Self {
             busy: Mutex::new(times),
-            ..Self::new()
+            ..Self::default()
         })
     }
 
     pub(crate) fn with_capacity(capacity: usize) -> Arc<dyn Catalogue> {
         Arc::new(Self {
             capacity: Some(capacity),
-            ..Self::new()
+            ..Self::default()
         })
     }
 }
