@@ -17,7 +17,6 @@ database_tests![
     recorded_migrations_follow_the_folders,
     down_sql_restores_the_previous_version,
     statements_of_the_previous_version_succeed,
-    changes_increase_the_revision,
     changes_by_other_programs_are_found,
     values_of_other_kinds_are_listed,
     database_before_0_1_0_is_not_changed,
@@ -172,26 +171,6 @@ fn statements_of_the_previous_version_succeed<B: Upgrade>() {
     assert_eq!(robots, ["unit 10"]);
 }
 
-fn changes_increase_the_revision<B: Upgrade>() {
-    let database = B::new();
-    let catalogue = database.open();
-    for name in ["a", "b"] {
-        catalogue.add(draft(name)).unwrap();
-    }
-    assert_eq!(revisions(&database), ["1", "2"]);
-    catalogue.replace(id(1), draft("c")).unwrap();
-    assert_eq!(revisions(&database), ["3", "2"]);
-    let year = Draft {
-        year: Some(1980),
-        ..Draft::default()
-    };
-    catalogue.patch(id(1), year).unwrap();
-    assert_eq!(revisions(&database), ["4", "2"]);
-    catalogue.replace(id(1), draft("b")).unwrap_err();
-    assert_eq!(revisions(&database), ["4", "2"]);
-}
-
-/// Another program knows the columns that the contract names.
 /// Another program may write any JSON.
 fn values_of_other_kinds_are_listed<B: Upgrade>() {
     let database = B::new();
