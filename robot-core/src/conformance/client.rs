@@ -15,12 +15,7 @@ use crate::http::{Api, BodyError, Response};
 /// use std::sync::Arc;
 /// use robot_core::{MemoryCatalogue, conformance::{Call, Client}, http::Api};
 ///
-/// let call = Call {
-///     method: "GET".to_owned(),
-///     target: "/api/robots".to_owned(),
-///     headers: vec![("accept".to_owned(), "application/json".to_owned())],
-///     body: Vec::new(),
-/// };
+/// let call = Call::new("GET", "/api/robots", &[("accept", "application/json")], "");
 /// let answer = Api::new(Arc::new(MemoryCatalogue::new())).send(&call)?;
 /// assert_eq!((answer.status, answer.text()), (200, "[]".to_owned()));
 /// # std::io::Result::Ok(())
@@ -35,6 +30,26 @@ pub struct Call {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+}
+
+impl Call {
+    /// A request with these headers and this body.
+    #[must_use]
+    pub fn new(
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Vec<u8>>,
+    ) -> Self {
+        let headers = headers.iter();
+        let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Self {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: headers.collect(),
+            body: body.into(),
+        }
+    }
 }
 
 /// The response to a [`Call`].
@@ -95,8 +110,7 @@ impl Answer {
 /// }
 ///
 /// let client = Logging(Api::new(Arc::new(MemoryCatalogue::new())));
-/// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
-/// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
+/// let call = Call::new("GET", "/api/robots", &[], "");
 /// assert_eq!(client.send(&call)?.status, 200);
 /// # io::Result::Ok(())
 /// ```
@@ -214,8 +228,7 @@ fn answer_of(response: Response, is_head: bool) -> io::Result<Answer> {
 ///
 /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
 /// let service = Service::new(api, || println!("stopped"));
-/// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
-/// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
+/// let call = Call::new("GET", "/api/robots", &[], "");
 /// assert_eq!(service.send(&call)?.status, 200);
 /// // This stops it.
 /// drop(service);

@@ -28,8 +28,7 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 /// });
 /// let service = Service::new(client, || drop(server.join()));
 ///
-/// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
-/// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
+/// let call = Call::new("GET", "/api/robots", &[], "");
 /// assert_eq!(service.send(&call)?.text(), "[]");
 /// # std::io::Result::Ok(())
 /// ```

@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 use robot_core::conformance::{Answer, Call, Client};
 use serde_json::Value;
 
-use super::{call, schema::Validator};
+use super::schema::Validator;
 
 /// The headers of the transport, of the web framework, and for browsers, which a document does not describe.
 const TRANSPORT: [&str; 12] = [
@@ -155,7 +155,7 @@ impl Document {
     pub(super) fn check_parameters(&self, client: &dyn Client) {
         let send = |method: &str, target: &str| {
             let strict = [("prefer", "handling=strict")];
-            let call = call(&method.to_uppercase(), target, &strict);
+            let call = Call::new(&method.to_uppercase(), target, &strict, "");
             let answer = client.send(&call);
             let answer = answer.unwrap_or_else(|error| panic!("{error}"));
             self.check(&call, &answer);

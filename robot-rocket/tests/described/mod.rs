@@ -29,7 +29,7 @@ impl Descriptions {
         let Self([a, b]) = self;
         let is_a = configuration.behaviour == Behaviour::A;
         let document = (if is_a { a } else { b }).get_or_init(|| {
-            let answer = client.send(&call("GET", "/openapi.json", &[]));
+            let answer = client.send(&Call::new("GET", "/openapi.json", &[], ""));
             let answer = answer.unwrap_or_else(|error| panic!("{error}"));
             let document = Document::new(&answer.body);
             document.check_parameters(&client);
@@ -67,7 +67,9 @@ impl<C: Client> Client for Watched<C> {
         let answer = self.client.deliver(call, framing, pace)?;
         self.check(call, &answer);
         if call.method == "PUT" && call.target.contains("/definition") {
-            let json = self.client.send(&self::call("GET", "/openapi.json", &[]))?;
+            let json = self
+                .client
+                .send(&Call::new("GET", "/openapi.json", &[], ""))?;
             *self.redefined() = Some(Validator::new(&serde_json::from_slice(&json.body)?));
         }
         if pace == Pace::AtOnce && answer.body.len().max(call.body.len()) < REPEATED {
@@ -123,16 +125,5 @@ impl<C: Client> Watched<C> {
             self.check(&call, &answer);
         }
         Ok(())
-    }
-}
-
-fn call(method: &str, target: &str, headers: &[(&str, &str)]) -> Call {
-    let headers = headers.iter();
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Call {
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: headers.collect(),
-        body: Vec::new(),
     }
 }

@@ -11,13 +11,12 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::conformance::{Client, TcpClient};
+use robot_core::conformance::{Call, Client, TcpClient};
 use serde_json::{Value, json};
 
 #[cfg(all(feature = "postgres", feature = "mysql"))]
 use crate::database_server::Kind;
 use crate::{
-    calls::request,
     options::Run,
     process::{Server, assert_status, wait_for, wait_for_progress},
     workload::{Interval, Outcome, send},
@@ -172,7 +171,7 @@ impl Writers {
             // Otherwise a value of a field that the definition does not have is ignored.
             let strict = [("Prefer", "handling=strict")];
             let start = Instant::now();
-            let answer = client.send(&request(method, &target, &strict, &robot.to_string()));
+            let answer = client.send(&Call::new(method, &target, &strict, robot.to_string()));
             let end = Instant::now();
             if let Ok(answer) = &answer
                 && matches!(answer.status, 400 | 409)

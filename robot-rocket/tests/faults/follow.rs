@@ -10,12 +10,12 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::conformance::{Client, TcpClient};
+use robot_core::conformance::{Call, Client, TcpClient};
 
 #[cfg(all(feature = "postgres", feature = "mysql"))]
 use crate::database_server::{DatabaseServer, Kind};
 use crate::{
-    calls::{draft, request},
+    calls::draft,
     followers::{Follower, assert_copies},
     options::Run,
     process::{Server, wait_for_progress},
@@ -28,19 +28,19 @@ fn write(client: &TcpClient, random: &mut Rng, name: &str) -> bool {
     let id = random.u32(1..400);
     let robot = format!("/v1/robots/{id}");
     let call = match random.u8(..10) {
-        0..4 => request("POST", "/v1/robots", &[], &draft(name)),
-        4..6 => request("PUT", &robot, &[], &draft(name)),
+        0..4 => Call::new("POST", "/v1/robots", &[], draft(name)),
+        4..6 => Call::new("PUT", &robot, &[], draft(name)),
         6 => {
             let ids = [id, id + 1, id + 2].map(|id| format!("\"{id}\"")).join(",");
             let body = format!(r#"{{"ids":[{ids}],"changes":{{"year":{id}}}}}"#);
-            request("PATCH", "/v1/robots", &[], &body)
+            Call::new("PATCH", "/v1/robots", &[], body)
         }
-        7 => request("DELETE", &robot, &[], ""),
-        8 => request(
+        7 => Call::new("DELETE", &robot, &[], ""),
+        8 => Call::new(
             "POST",
             &format!("{robot}/revert"),
             &[],
-            &format!(r#"{{"revision":{id}}}"#),
+            format!(r#"{{"revision":{id}}}"#),
         ),
         _ => {
             // Few names, so that long runs compare small copies.
@@ -52,7 +52,7 @@ fn write(client: &TcpClient, random: &mut Rng, name: &str) -> bool {
                 "/v1/robots/import?format=csv&on_conflict=replace&atomic={}",
                 random.bool()
             );
-            request("POST", &target, &[], &file)
+            Call::new("POST", &target, &[], file)
         }
     };
     client.send(&call).is_ok_and(|answer| answer.status < 300)

@@ -10,13 +10,10 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::conformance::{Answer, Client, TcpClient};
+use robot_core::conformance::{Answer, Call, Client, TcpClient};
 use serde_json::Value;
 
-use crate::{
-    calls::request,
-    process::{Server, wait_for},
-};
+use crate::process::{Server, wait_for};
 
 /// A copy of the catalogue.
 #[derive(Default)]
@@ -27,7 +24,7 @@ pub(crate) struct Follower {
 
 /// The answer, if it is complete and successful.
 fn get(client: &TcpClient, target: &str, headers: &[(&str, &str)]) -> Option<Answer> {
-    let answer = client.send(&request("GET", target, headers, "")).ok()?;
+    let answer = client.send(&Call::new("GET", target, headers, "")).ok()?;
     assert_ne!(answer.status, 410, "{target}: {}", answer.text());
     (answer.status == 200).then_some(answer)
 }

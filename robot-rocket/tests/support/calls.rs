@@ -9,17 +9,6 @@ use robot_core::{
 
 use crate::process::Server;
 
-pub(crate) fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Call {
-    let headers = headers.iter();
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Call {
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: headers.collect(),
-        body: body.as_bytes().to_vec(),
-    }
-}
-
 /// Sends a call.
 pub(crate) fn send(
     client: &dyn Client,
@@ -28,7 +17,7 @@ pub(crate) fn send(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Answer {
-    let answer = client.send(&request(method, target, headers, body));
+    let answer = client.send(&Call::new(method, target, headers, body));
     answer.unwrap_or_else(|error| panic!("{method} {target} {body:.200}: {error}"))
 }
 

@@ -8,9 +8,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::conformance::{Answer, Client as _, TcpClient};
-
-use crate::calls::request;
+use robot_core::conformance::{Answer, Call, Client as _, TcpClient};
 
 use super::{
     Shared,
@@ -219,7 +217,7 @@ impl Client {
 
 /// Sends a call and classifies its outcome.
 pub(crate) fn send(server: &TcpClient, method: &str, target: &str, body: &str) -> Called {
-    let call = request(method, target, &[], body);
+    let call = Call::new(method, target, &[], body);
     let start = Instant::now();
     let answer = server.send(&call);
     let end = Instant::now();

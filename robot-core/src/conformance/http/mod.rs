@@ -110,7 +110,7 @@ impl<'a> Session<'a> {
     fn call(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let answer = self
             .client
-            .send(&call(method, target, headers, body))
+            .send(&Call::new(method, target, headers, body))
             .unwrap_or_else(|error| panic!("{method} {target}: {error}"));
         assert_common_headers(&answer, &format!("{method} {target}"));
         answer
@@ -124,14 +124,14 @@ impl<'a> Session<'a> {
         framing: Framing,
         pace: Pace,
     ) -> io::Result<Answer> {
-        let call = call(method, target, &[], body.as_bytes());
+        let call = Call::new(method, target, &[], body);
         let answer = self.client.deliver(&call, framing, pace)?;
         assert_common_headers(&answer, &format!("{method} {target} {framing:?} {pace:?}"));
         Ok(answer)
     }
 
     fn try_get(&self, target: &str) -> io::Result<Answer> {
-        self.client.send(&call("GET", target, &[], b""))
+        self.client.send(&Call::new("GET", target, &[], ""))
     }
 
     fn get(&self, target: &str) -> Answer {
@@ -219,17 +219,6 @@ impl<'a> Session<'a> {
             let found = self.names(&format!("{path}{}", query.trim()));
             assert_eq!(found.join("|"), expected.trim(), "{query}");
         }
-    }
-}
-
-fn call(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Call {
-    let headers = headers.iter();
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    Call {
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: headers.collect(),
-        body: body.to_owned(),
     }
 }
 
