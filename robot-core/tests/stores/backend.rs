@@ -4,12 +4,13 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use diesel::{Connection, RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
-use robot_core::{Catalogue, RobotId};
+use robot_core::{Catalogue, OpenOptions, RobotId};
 
 pub(crate) trait Backend: Sized {
     type Connection: Connection;
@@ -33,9 +34,14 @@ pub(crate) trait Backend: Sized {
         format!("BEGIN; UPDATE robots SET year = 1 WHERE id = {id}")
     }
 
-    /// Opens the catalogue.
+    /// Opens the catalogue. The machine may be busy.
     fn open(&self) -> Arc<dyn Catalogue> {
-        robot_core::open(self.url()).unwrap_or_else(|error| panic!("{error}"))
+        let patient = OpenOptions {
+            timeout: Duration::from_secs(20),
+            ..OpenOptions::default()
+        };
+        let opened = patient.open(self.url());
+        opened.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// A connection of another program.

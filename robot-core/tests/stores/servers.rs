@@ -129,7 +129,7 @@ fn tables_of_other_programs_are_ignored<S: Server>() {
 /// Changes are numbered in the order of their commits.
 fn open_change_of_another_program_delays_changes<S: Server>() {
     let database = S::new();
-    let catalogue = database.open();
+    let catalogue = robot_core::open(database.url()).unwrap();
     let locked = catalogue.add(draft("locked")).unwrap();
     let free = catalogue.add(draft("free")).unwrap();
     let mut other = database.connect();
