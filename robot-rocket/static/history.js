@@ -89,7 +89,7 @@ export class History {
     const { at, robot, action } = change;
     const verbs = { added: earlier ? "Restored" : "Added", deleted: "Deleted" };
     const parts = [...authorAndTime(change), element("div", {}, verbs[action] ?? "")];
-    if (robot && earlier?.robot) parts.push(...differing(earlier.robot, robot).map((member) => changed(member, earlier.robot, robot)));
+    if (robot && earlier?.robot) parts.push(...differing(earlier.robot, robot).map((member) => changedValue(member, earlier.robot, robot)));
     if (robot && !isLatest) {
       const label = `Restore this version${at ? ` of ${parts.find((part) => part.dateTime).textContent}` : ""}`;
       const attributes = { "aria-label": label, "data-needs": "write", "data-revision": change.revision };
@@ -109,7 +109,7 @@ export class History {
 }
 
 /** A member that was changed, with both values. */
-function changed({ key, title, input }, earlier, later) {
+export function changedValue({ key, title, input }, earlier, later) {
   const value = (robot, kind) => {
     const text = inWords(input, robot[key]);
     const short = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;

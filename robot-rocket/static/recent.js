@@ -4,8 +4,9 @@ import { handleError } from "./action.js";
 import { changesAfter, historyOf } from "./api.js";
 import { onChanges } from "./changes.js";
 import { button, byId, element, redraw, shownName } from "./elements.js";
+import { changedValue } from "./history.js";
 import { startPanel } from "./panels.js";
-import { ONE, inNumber } from "./robot.js";
+import { ONE, differing, inNumber } from "./robot.js";
 import { addressOf } from "./row.js";
 import { authorAndTime } from "./times.js";
 import { undoing } from "./undo.js";
@@ -25,6 +26,9 @@ const PAUSE = 2000;
 /** The maximum number of robots of a group that are named. */
 const NAMED = 3;
 
+/** The maximum number of changes whose details are read. */
+const DETAILED = 100;
+
 let count = FIRST;
 
 /** The changes, the latest first; whether there may be earlier ones; and what a position begins with. */
@@ -32,8 +36,8 @@ let changes = [];
 let hasEarlier = false;
 let identity = "";
 
-/** The names of deleted robots, as far as they are known. */
-const names = new Map();
+/** What the history has about changes, by their revisions: the `name`, and the robot `before` and `after`. */
+const details = new Map();
 
 /** The read that is under way, and whether another one has to follow. */
 let reading;
@@ -86,17 +90,19 @@ async function read() {
   }
   if (isShown && count === FIRST) return;
   draw();
-  await readNames();
+  await readDetails();
 }
 
-/** Reads the names of the deleted robots that are shown. */
-async function readNames() {
-  const shown = groups().flatMap((group) => group.slice(0, NAMED));
-  const unknown = shown.filter(({ id, name }) => name === undefined && !names.has(id));
+/** Reads what single changes have changed, and the names of deleted robots. */
+async function readDetails() {
+  const shown = groups().flatMap((group) => (group.length === 1 ? group : group.slice(0, NAMED).filter(({ name }) => name === undefined)));
+  const unknown = shown.slice(0, DETAILED).filter(({ revision }) => !details.has(revision));
   if (unknown.length === 0) return;
-  await Promise.all(unknown.map(async ({ id }) => {
+  await Promise.all(unknown.map(async ({ id, revision }) => {
     const { changes: versions } = await historyOf(id).catch(() => ({ changes: [] }));
-    names.set(id, versions.find(({ robot }) => robot)?.robot.name);
+    const at = versions.findIndex((version) => version.revision === revision);
+    const [after, before] = (at === -1 ? [] : versions.slice(at)).map(({ robot }) => robot);
+    details.set(revision, { name: (after ?? before)?.name, before, after });
   }));
   draw();
 }
@@ -135,10 +141,12 @@ function earlier() {
 function item(group, isPart) {
   const [latest, first] = [group[0], group.at(-1)];
   const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo))];
+  const { before, after } = details.get(latest.revision) ?? {};
+  if (group.length === 1 && before && after) parts.push(...differing(before, after).map((member) => changedValue(member, before, after)));
   if (!isPart) {
-    const [after, until] = [BigInt(first.revision) - 1n, latest.revision].map((revision) => `${identity}-${revision}`);
-    const named = ({ id, name = names.get(id) }) => (name === undefined ? `No. ${id}` : { id, name });
-    parts.push(undoing({ words: words(group, named), after, until, by: latest.by }));
+    const [start, end] = [BigInt(first.revision) - 1n, latest.revision].map((revision) => `${identity}-${revision}`);
+    const named = (change) => (nameOf(change) === undefined ? `No. ${change.id}` : { id: change.id, name: nameOf(change) });
+    parts.push(undoing({ words: words(group, named), after: start, until: end, by: latest.by }));
   }
   return element("li", {}, ...parts);
 }
@@ -155,6 +163,9 @@ function words(group, named) {
   return group.length === 1 ? [...said, ...some] : [...said, ":", ...some, more];
 }
 
-function linkTo({ id, name = names.get(id) }) {
-  return element("a", { href: addressOf({ id }) }, name === undefined ? `No. ${id}` : shownName(name));
+const nameOf = ({ name, revision }) => name ?? details.get(revision)?.name;
+
+function linkTo(change) {
+  const name = nameOf(change);
+  return element("a", { href: addressOf(change) }, name === undefined ? `No. ${change.id}` : shownName(name));
 }

@@ -95,6 +95,7 @@ fn changes_of_everybody_are_listed_and_undone() {
         "DELETE /api/robots/2 -> see #recent-changes li:first-child: Deleted B -> see #table .gone: B
          click #recent-changes li:first-child button -> said Undone for 1 robot. -> is $$('#table .gone').length == 0
          see #recent-changes li:first-child: Added B -> see #recent-changes li:last-child: Changed A
+         see #recent-changes li:last-child .changed: Year 1977 → 1980
          click #recent-changes li:last-child button -> said Undone for 1 robot. -> see #table: 1977
          see #recent-changes: changed 1 robot: A, B -> click #recent-changes a:last-of-type -> see #record h2: B -> is $('#recent').hidden == true",
     );
