@@ -277,8 +277,8 @@ impl Evidence {
         Guess::all().find(is_possible)
     }
 
-    /// Why the values are of a kind: the value that decided.
-    pub(super) fn reason(&self, guess: Guess) -> String {
+    /// Why the values are of a kind, perhaps with choices: the value that decided.
+    pub(super) fn reason(&self, guess: Guess, are_choices: bool) -> String {
         let first = self.first.clone().unwrap_or_default();
         let decider = |is_other: &dyn Fn(Guess) -> bool| {
             let mut excluded = self.excluded.iter().rev();
@@ -293,6 +293,7 @@ impl Evidence {
             Guess::Text if is_ambiguous => format!(
                 "a text, because the day or the month may come first in {first}: add --dates dmy or --dates mdy"
             ),
+            Guess::Text if are_choices => format!("few texts are repeated, such as {first}"),
             Guess::Text => {
                 let value = decider(&|guess| !guess.is_text()).or_else(|| decider(&|_| true));
                 format!("a text because of {}", value.unwrap_or(&first))

@@ -65,19 +65,19 @@ impl Survey {
     ) -> Result<NewField, ProposalError> {
         let unstorable = || ProposalError::Unstorable(format!("'{}'", column.heading));
         let chosen = columns.chosen_kind(&column.heading, name);
-        let (guess, reason) = if let Some(kind) = chosen {
-            (kind_of(kind, column)?, "chosen".to_owned())
-        } else {
-            let guess = column.guess(self.has_commas, columns.reading.dates);
-            let guess = guess.ok_or_else(unstorable)?;
-            (guess, column.reason(guess))
-        };
         let choices = column.choices.as_ref().filter(|choices| {
             let count = choices.len() as u64;
             let is_repeated = count <= column.values / if choices.len() <= FEW { 2 } else { 100 };
             let is_few = choices.len() <= MORE && column.length <= SHORT && is_repeated;
             chosen == Some("choices") || self.finds_choices && is_few
         });
+        let (guess, reason) = if let Some(kind) = chosen {
+            (kind_of(kind, column)?, "chosen".to_owned())
+        } else {
+            let guess = column.guess(self.has_commas, columns.reading.dates);
+            let guess = guess.ok_or_else(unstorable)?;
+            (guess, column.reason(guess, choices.is_some()))
+        };
         let mut lengths = LENGTHS.into_iter();
         let length = lengths.find(|length| column.length <= *length);
         let keywords = match (guess, choices) {
