@@ -47,7 +47,7 @@ const ROBOTS = "v1/robots";
 
 const DEFINITION = "v1/definition";
 
-/** The maximum number of robots that the service returns or changes at a time. */
+/** The maximum number of robots of a request. */
 export const LIMIT = 1000;
 
 /** The place before the first robot. A place is a cursor of the service, and the robot before it. */
@@ -166,9 +166,10 @@ export async function revertTo(id, version, revision) {
   return robotIn(await send("POST", `${ROBOTS}/${id}/revert`, { body: `{"revision":${version}}`, revision }));
 }
 
-/** Undoes the changes between two positions, those by this author if one is given. */
-export async function revertBetween({ after, until, by }) {
-  return (await send("POST", "v1/revert", { body: JSON.stringify({ after, until, by }) })).value;
+/** Undoes the changes between two positions, those by this author if one is given; or says what it would do. */
+export async function revertBetween({ after, until, by }, isDryRun = false) {
+  const path = isDryRun ? "v1/revert?dry_run=true" : "v1/revert";
+  return (await send("POST", path, { body: JSON.stringify({ after, until, by }) })).value;
 }
 
 /** What the present token, or a client without one, may do; undefined if the service does not say. */
@@ -220,8 +221,8 @@ async function checked(promise) {
   }
 }
 
-/** Changes some values of all robots that were not changed since they were read by `current`. Returns their ids, and the
-    positions of the changes. */
+/** Changes some values of all robots that were not changed since they were read by `current`. Returns their ids, the
+    positions of the changes, and the error if only the first of several requests were successful. */
 export function changeAll(robots, values) {
   return forAll("PATCH", robots, `,"changes":${bodyOf(values)}`);
 }
@@ -230,9 +231,21 @@ export function changeAll(robots, values) {
 export const removeAll = (robots) => forAll("DELETE", robots);
 
 async function forAll(method, robots, changes = "") {
-  const ids = JSON.stringify(robots.map(({ id }) => id));
-  const body = `{"ids":${ids},"revisions":[${robots.map(({ revision }) => revision)}]${changes}}`;
-  return (await checked(send(method, ROBOTS, { body }))).value;
+  const all = { ids: [], changes: undefined, error: undefined };
+  for (let start = 0; start < robots.length && !all.error; start += LIMIT) {
+    const part = robots.slice(start, start + LIMIT);
+    const ids = JSON.stringify(part.map(({ id }) => id));
+    const body = `{"ids":${ids},"revisions":[${part.map(({ revision }) => revision)}]${changes}}`;
+    try {
+      const { value } = await checked(send(method, ROBOTS, { body }));
+      all.ids.push(...value.ids);
+      if (value.changes) all.changes = { ...value.changes, after: all.changes?.after ?? value.changes.after };
+    } catch (error) {
+      if (start === 0) throw error;
+      all.error = error;
+    }
+  }
+  return all;
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */

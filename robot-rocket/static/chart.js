@@ -10,7 +10,8 @@ import { NO_CHART } from "./view.js";
 /** The number of bars that share the width, even if there are fewer. */
 const MIN_BARS = 8;
 
-/** Numbers above bars, which have little room. The table has the exact ones. */
+/** Numbers above bars, which have little room: from `EXACT` on, only the table has the exact ones. */
+const EXACT = 10_000;
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
 /** The field and the bars that were received last: of the whole catalogue, and of the filter. */
@@ -106,7 +107,7 @@ function barOf({ title, label, isWord, counts, conditions }, key, most) {
   const place = !title ? "gap" : isWord || label === title ? "" : "edge";
   const children = [element("div", { class: `decade ${place}` }, label), ...parts];
   if (sum === 0) return element("div", {}, ...children);
-  children.push(element("div", { class: "total" }, COMPACT.format(sum)));
+  children.push(element("div", { class: "total" }, sum < EXACT ? sum.toLocaleString("en") : COMPACT.format(sum)));
   const attributes = { title: `${title}: ${sum.toLocaleString("en")}`, class: conditions ? "bin" : "" };
   const bar = element("div", attributes, ...children);
   if (conditions) bar.addEventListener("click", () => filterBy(key, conditions));

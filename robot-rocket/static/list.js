@@ -64,7 +64,7 @@ export function startList(listeners) {
   startColumns(redraw);
   onDefined(showHeadings);
   startGrid({ robotOf: (row) => pages.robot(row.dataset.id), stored: showSaved });
-  startSelection({ reload: reopen, focus: emptyFocus, isWhole: () => pages.isWhole && pages.count === pages.robots.length });
+  startSelection({ reload: reopen, focus: emptyFocus, hasMore: (size) => size < (total ?? (pages.isWhole ? pages.count : Infinity)) });
   byId("news").append(showing);
   onChanges(follow);
   // Other widths, or a card for each robot.

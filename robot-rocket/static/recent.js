@@ -3,7 +3,7 @@
 import { handleError } from "./action.js";
 import { changesAfter, historyOf } from "./api.js";
 import { onChanges } from "./changes.js";
-import { button, byId, element, redraw, shownName } from "./elements.js";
+import { button, buttons, byId, element, redraw, shownName } from "./elements.js";
 import { changedValue } from "./history.js";
 import { startPanel } from "./panels.js";
 import { ONE, differing, inNumber } from "./robot.js";
@@ -28,6 +28,9 @@ const NAMED = 3;
 
 /** The maximum number of changes whose details are read. */
 const DETAILED = 100;
+
+/** The number of changes from which on the user is asked before they are undone. */
+const MANY_CHANGES = 100;
 
 let count = FIRST;
 
@@ -125,7 +128,10 @@ function draw() {
   const drawn = groups();
   const hint = `Each ${ONE} with its last change. Its record has those before.`;
   byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : hint;
-  const items = drawn.map((group, index) => item(group, hasEarlier && index === drawn.length - 1));
+  const items = drawn.map((group, index) => {
+    const around = [drawn[index + 1]?.[0], drawn[index - 1]?.at(-1)].map((change) => change && BigInt(change.revision));
+    return item(group, around, hasEarlier && index === drawn.length - 1);
+  });
   const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
   const labelOf = (control) => control.ariaLabel ?? control.textContent;
   const hadFocus = redraw(byId("recent-changes"), labelOf, element("ol", {}, ...items), ...more);
@@ -137,18 +143,35 @@ function earlier() {
   refresh();
 }
 
-/** A group of changes. If it may have begun earlier, it cannot be undone as a whole. */
-function item(group, isPart) {
+/** A group of changes, between the revisions of those before and after it. If it may have begun earlier, it cannot be
+    undone as a whole. */
+function item(group, [before, after], isPart) {
   const [latest, first] = [group[0], group.at(-1)];
   const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo))];
-  const { before, after } = details.get(latest.revision) ?? {};
-  if (group.length === 1 && before && after) parts.push(...differing(before, after).map((member) => changedValue(member, before, after)));
+  const detail = group.length === 1 ? details.get(latest.revision) : undefined;
+  if (detail?.before && detail.after) {
+    const { before: was, after: is } = detail;
+    parts.push(...differing(was, is).map((member) => changedValue(member, was, is)));
+  }
   if (!isPart) {
-    const [start, end] = [BigInt(first.revision) - 1n, latest.revision].map((revision) => `${identity}-${revision}`);
+    const [start, end] = [BigInt(first.revision) - 1n, BigInt(latest.revision)];
+    const between = ([from, to]) => ({ after: `${identity}-${from}`, until: `${identity}-${to}` });
+    const around = between([before ?? 0n, after ? after - 1n : end]);
     const named = (change) => (nameOf(change) === undefined ? `No. ${change.id}` : { id: change.id, name: nameOf(change) });
-    parts.push(undoing({ words: words(group, named), after: start, until: end, by: latest.by }));
+    const entry = { words: words(group, named), ...between([start, end]), around, by: latest.by };
+    parts.push(group.length > MANY_CHANGES ? confirming(entry, group.length) : undoing(entry));
   }
   return element("li", {}, ...parts);
+}
+
+/** A button that asks before many changes are undone. */
+function confirming(entry, count) {
+  const asking = button("Undo…", () => {
+    const undo = undoing(entry);
+    asking.replaceWith(`Undo this for ${inNumber(count)}?`, buttons(undo, button("Keep it", draw)));
+    undo.focus();
+  }, { class: "quiet" });
+  return asking;
 }
 
 /** What happened, with some of the robots. */

@@ -53,7 +53,7 @@ export function valuesTable(values) {
     const head = element("th", { scope: "row" }, shownName(name));
     return element("tr", {}, head, ...cells.map((one) => element("td", {}, one)));
   });
-  const heads = ["Name", "Field", "Before", "After"].map((head) => element("th", { scope: "col" }, head));
+  const heads = [member("name").title, "Field", "Before", "After"].map((head) => element("th", { scope: "col" }, head));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows));
   return element("div", { class: "changes", tabindex: "0", role: "group", "aria-label": "Changes" }, table);
 }

@@ -11,6 +11,9 @@ import { showPanel, startPanel } from "./panels.js";
 import { MANY, MEMBERS, ONE, inLabels, inNumber, member, onDefined } from "./robot.js";
 import { did, reportSince } from "./undo.js";
 
+/** The maximum number of robots that are selected: so many changes are undone at once. */
+const MOST = 10_000;
+
 /** The selected robots by their ids, as they were read last. */
 const selected = new Map();
 
@@ -33,7 +36,7 @@ let field;
 let listeners;
 
 /** Starts the bar. Of `notified`, `reload` is called if robots may have changed, `focus` returns the element to focus
-    when no robot is selected, and `isWhole` whether the list has no other robots than those that are shown. */
+    when no robot is selected, and `hasMore` returns whether the list has more robots than a number. */
 export function startSelection(notified) {
   listeners = notified;
   startPanel("changing", () => byId("changing-member"), chooseNothing);
@@ -98,13 +101,19 @@ export function showSelection() {
   const checked = shown.filter((box) => box.checked).length;
   allBox.checked = checked > 0 && checked === shown.length;
   allBox.indeterminate = checked > 0 && checked < shown.length;
-  show(byId("selection-all"), allBox.checked && size < LIMIT && !listeners.isWhole());
+  show(byId("selection-all"), allBox.checked && size < MOST && listeners.hasMore(size));
 }
 
 /** Selects the robots of the list, also those that are not shown, as far as they can be changed together. */
 const selectList = action({
   async perform() {
-    const { robots: found, end } = await find(currentView(), START, LIMIT);
+    let end = START;
+    const found = [];
+    while (end && found.length < MOST) {
+      const page = await find(currentView(), end, LIMIT);
+      found.push(...page.robots);
+      ({ end } = page);
+    }
     for (const robot of found) selected.set(robot.id, robot);
     for (const box of boxes()) box.checked = selected.has(robots.get(box).id);
     showSelection();
@@ -181,10 +190,10 @@ const run = action({
   input: (verb, change) => [verb, change, [...selected.values()]],
   async perform(verb, change, some) {
     const words = `No ${ONE} was ${verb}.`;
-    if (some.length > LIMIT) return showOutcome(words, [[`Select at most ${inNumber(LIMIT)}.`]]);
+    if (some.length > MOST) return showOutcome(words, [[`Select at most ${inNumber(MOST)}.`]]);
     const { changed, now } = await refresh(some);
     if (changed.length > 0) return showOutcome(`${words} Look, and try again.`, changed);
-    const { ids, changes } = await change(now);
+    const { ids, changes, error } = await change(now);
     const left = some.filter(({ id }) => !ids.includes(id));
     clearSelection();
     const done = `${verb === "deleted" ? "Deleted" : "Changed"} ${inNumber(ids.length)}`;
@@ -192,7 +201,7 @@ const run = action({
     if (verb === "deleted") reportChanges(ids.map((id) => ({ id, robot: null })));
     else if (changes) await reportSince(changes.after).catch(listeners.reload);
     const kept = left.length > 0 ? (await refresh(left)).changed : [];
-    showOutcome(`${done}.`, kept);
+    showOutcome(`${done}.`, error ? [...kept, ["The others may not be changed. ", ...error.messages]] : kept);
   },
   failed({ isUnknown, messages, keys }, verb) {
     const words = isUnknown ? `Whether the ${MANY} were ${verb} is unknown.` : `No ${ONE} was ${verb}.`;

@@ -14,7 +14,8 @@ const PAGES = 9;
 const NAMED = 5;
 
 /** The changes, the last one first: `words` are texts and names; `id` with the revision before (`to`, if there was the
-    robot) and after (`from`, if there is); or the positions `after` and `until`. */
+    robot) and after (`from`, if there is); or the positions `after` and `until`, perhaps with those `around`: changes of
+    the same author there may belong to it. */
 let entries = [];
 
 /** Shows a change that the user has made, and offers to undo it: `words` are texts and robots. */
@@ -106,6 +107,7 @@ async function isAsAt(revision, id, now) {
 
 /** Undoes the changes between two positions. Robots that have others after them stay as they are. */
 async function undoAll(entry) {
+  const beside = entry.around ? await revertBetween({ ...entry, ...entry.around }, true).catch(() => undefined) : undefined;
   const { count, left, changes, rest, why } = await revertBetween(entry).catch((error) => {
     if (error.status !== 413) throw error;
     return undoParts(entry);
@@ -114,12 +116,20 @@ async function undoAll(entry) {
   if (changes) await reportSince(changes.after).catch(() => {});
   const undone = Object.assign([`Undone for ${inNumber(Number(count))}.`], { rest });
   if (rest) undone.push(` Not undone for the others. ${why}`);
-  if (left.length === 0) return undone;
-  const named = await current(left.slice(0, NAMED)).catch(() => []);
-  const names = named.flatMap((robot, index) => [index > 0 ? ", " : ": ", robot]);
-  const more = left.length > named.length ? ` and ${left.length - named.length} more` : "";
-  undone.push(` ${inNumber(left.length)} changed since ${left.length === 1 ? "stays as it is" : "stay as they are"}`, ...names, `${more}.`);
+  const others = (beside?.left ?? []).filter(({ id }) => !left.some((one) => one.id === id));
+  for (const [some, words] of [[left, ""], [others, " may belong to it, and"]]) {
+    if (some.length === 0) continue;
+    const verb = some.length === 1 ? "stays as it is" : "stay as they are";
+    undone.push(` ${inNumber(some.length)} changed since${words} ${verb}`, ...(await namesOf(some)));
+  }
   return undone;
+}
+
+/** The first names of some robots, as far as they exist. */
+async function namesOf(some) {
+  const named = await current(some.slice(0, NAMED)).catch(() => []);
+  const names = named.flatMap((robot, index) => [index > 0 ? ", " : ": ", robot]);
+  return [...names, some.length > named.length ? ` and ${some.length - named.length} more.` : "."];
 }
 
 /** Undoes more changes than the service undoes at once: in parts, the last one first. If one fails, `rest` has the changes

@@ -102,6 +102,29 @@ fn changes_of_everybody_are_listed_and_undone() {
 }
 
 #[test]
+fn undoing_names_robots_that_were_changed_since() {
+    let visit = Visit::of(&["A", "B", "C"]);
+    let pause = || thread::sleep(Duration::from_millis(2100));
+    pause();
+    visit.play(r#"PATCH /v1/robots {"ids":["1","2","3"],"changes":{"year":5}}"#);
+    pause();
+    visit.play(
+        r#"PATCH /v1/robots/1 {"year":6} -> press recent-open -> see #recent-changes li:last-child: Changed 2 robots: C, B
+           see #recent-changes li:first-child .changed: Year 5 → 6 -> click #recent-changes li:last-child button
+           said Undone for 2 robots. 1 robot changed since may belong to it, and stays as it is: A."#,
+    );
+}
+
+#[test]
+fn many_changes_are_undone_if_that_is_confirmed() {
+    Visit::of_many(150).play(
+        "click #recent-open -> see #recent-changes li: Added 150 robots -> click #recent-changes li button
+         see #recent-changes li: Undo this for 150 robots? -> rows 100 -> type <Enter> -> said Undone for 150 robots.
+         see #count: no robots",
+    );
+}
+
+#[test]
 fn changes_are_undone_but_for_robots_changed_since() {
     Visit::of(&["A", "B", "C"]).play(
         r"run $('thead .of-select input').click() -> press changing-open -> focus Field -> type y -> tab Year

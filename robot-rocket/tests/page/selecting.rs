@@ -54,8 +54,9 @@ fn selected_robots_are_changed_together_or_not_at_all() {
 fn whole_list_is_selected() {
     Visit::of_many(1200).play(
         "tab Select all on this page -> type <Space> -> see #selection-count: 100 robots selected
-         click #selection-all -> said The first 1,000 robots are selected: no more are changed at a time.
-         focus selection-count -> is $('#selection-all').hidden == true
+         click #selection-all -> said 1,200 robots selected -> focus selection-count
+         is $('#selection-all').hidden == true -> click #changing-open -> type y -> press Year
+         type 1980<Enter> -> said Changed 1,200 robots. -> open ?year=1980 -> see #count: 1,200 robots
          open ?q=0011 -> see #count: 111 robots -> is $('#selection').hidden == true
          tab Select all on this page -> type <Space> -> click #selection-all -> said 111 robots selected
          click #erasing-open -> type <Enter> -> said Deleted 111 robots. -> open ? -> see #count: 1,089 robots",
