@@ -194,6 +194,13 @@ impl Columns {
         self.readings.insert(heading.to_owned(), reading);
     }
 
+    /// Whether the caller has chosen a field for a heading.
+    pub(super) fn has_chosen(&self, heading: &str, field: &Field) -> bool {
+        let mut chosen = self.chosen.iter();
+        chosen
+            .any(|(name, chosen)| name == heading.trim() && chosen.as_deref() == Some(field.name()))
+    }
+
     /// The kind that was chosen for a heading, or for the field that it stands for.
     pub(super) fn chosen_kind(&self, heading: &str, field: &str) -> Option<&str> {
         let mut kinds = self.kinds.iter();

@@ -248,9 +248,7 @@ impl<'a> Fields<'a> {
         field: &Field,
         reason: &str,
     ) -> Result<(), ProposalError> {
-        if normalized(&column.heading) != field.name()
-            && normalized(&column.heading) != normalized(field.title())
-        {
+        if self.columns.has_chosen(&column.heading, field) {
             // The user wants this field: other values fail.
             return Ok(());
         }
@@ -258,6 +256,10 @@ impl<'a> Fields<'a> {
         let present = self.columns.definition.field(&name);
         if present.is_some_and(|present| present.kind().is_text()) {
             self.columns.choose(&column.heading, Some(name));
+            return Ok(());
+        }
+        if self.columns.key.is_some() {
+            // The robots that records change have values of the field.
             return Ok(());
         }
         self.add(column, &name)?;

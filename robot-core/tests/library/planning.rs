@@ -247,6 +247,36 @@ fn key_finds_the_robots_that_records_change() {
     assert_eq!(without.key.as_ref().map(Field::name), Some("code"));
 }
 
+/// Years that are none get another field, unless they change robots, or the user wants them to be years.
+#[test]
+fn years_of_corrections_stay_years() {
+    let file = "name,type,year\nA,droid,1999\nB,droid,c. 1962\n";
+    let used = MemoryCatalogue::new();
+    used.add(robot_core::Draft::new("A", "droid", 1977))
+        .unwrap();
+    let plan = |catalogue, choose: fn(Columns) -> Columns| {
+        let plan = plan(catalogue, FileFormat::Csv, file, choose, defining()).unwrap();
+        let ImportCounts {
+            added,
+            replaced,
+            failed,
+            ..
+        } = plan.counts;
+        (plan.changes.len(), [added, replaced, failed])
+    };
+    let empty = MemoryCatalogue::new();
+    assert_eq!(
+        plan(&used, |columns| columns.matching("name")),
+        (0, [0, 1, 1])
+    );
+    assert_eq!(
+        plan(&empty, |columns| columns.map("year", "year")),
+        (0, [1, 0, 1])
+    );
+    assert_eq!(plan(&empty, |columns| columns), (2, [2, 0, 0]));
+    assert_eq!(plan(&used, |columns| columns), (2, [1, 0, 1]));
+}
+
 /// A robot or a record: its name, a code that may be missing, and a year.
 fn row() -> impl Strategy<Value = (&'static str, &'static str, i64)> {
     (
