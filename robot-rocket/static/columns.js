@@ -8,7 +8,7 @@ import { startMenu } from "./panels.js";
 import { MEMBERS, OWN, member, onDefined } from "./robot.js";
 import { filterOf, isFiltered } from "./view.js";
 
-/** The limits of widths in pixels, those of names, and the step of a key. */
+/** The limits of widths in pixels, those of names, which may have a quarter of a wide window, and the step of a key. */
 const [MIN, MAX, MIN_NAME, MAX_NAME, STEP] = [56, 288, 176, 320, 16];
 
 /** The width of the column of boxes. */
@@ -100,7 +100,7 @@ export function layOut() {
   table.querySelector("colgroup")?.remove();
   table.classList.add("measured");
   for (const { dataset, offsetWidth } of headings) {
-    const [min, max] = dataset.key === "name" ? [MIN_NAME, MAX_NAME] : [MIN, MAX];
+    const [min, max] = dataset.key === "name" ? [MIN_NAME, Math.max(MAX_NAME, innerWidth / 4)] : [MIN, MAX];
     needed[dataset.key] = Math.min(max, Math.max(min, needed[dataset.key] ?? 0, offsetWidth + 1));
   }
   table.classList.remove("measured");

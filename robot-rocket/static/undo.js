@@ -114,7 +114,9 @@ async function undoAll(entry) {
   });
   if (changes) noteOwn(changes);
   if (changes) await reportSince(changes.after).catch(() => {});
-  const undone = Object.assign([`Undone for ${inNumber(Number(count))}.`], { rest });
+  const none = "Nothing was undone: all values are as they were before, or their fields were removed.";
+  const isNone = count === "0" && left.length === 0;
+  const undone = Object.assign([isNone ? none : `Undone for ${inNumber(Number(count))}.`], { rest });
   if (rest) undone.push(` Not undone for the others. ${why}`);
   const others = (beside?.left ?? []).filter(({ id }) => !left.some((one) => one.id === id));
   for (const [some, words] of [[left, ""], [others, " may belong to it, and"]]) {
