@@ -9,13 +9,10 @@ import { MEMBERS, onDefined } from "./robot.js";
 import { mark } from "./row.js";
 import { PAUSE } from "./search.js";
 import { Suggestions } from "./suggestions.js";
-import { CHOSEN, CONDITIONS, EVERYTHING, NONE, RANGES, TEXTS, isFiltered, problemIn, withoutFilter } from "./view.js";
+import { CHOSEN, CONDITIONS, EVERYTHING, MAX_PART, NONE, RANGES, TEXTS, isFiltered, problemIn, withoutFilter } from "./view.js";
 
 /** The chips by the keys of their fields, in the order in which they were added. */
 const chips = new Map();
-
-/** The maximum length of a text that values contain, for the service. */
-const MAX_PART = 100;
 
 /** The number of inputs so far, for their ids. */
 let count = 0;

@@ -3,7 +3,7 @@
 import { handleError } from "./action.js";
 import { changesAfter, historyOf } from "./api.js";
 import { onChanges } from "./changes.js";
-import { button, buttons, byId, element, redraw, shownName } from "./elements.js";
+import { button, byId, element, redraw, shownName } from "./elements.js";
 import { changedValue } from "./history.js";
 import { startPanel } from "./panels.js";
 import { ONE, differing, inNumber } from "./robot.js";
@@ -28,9 +28,6 @@ const NAMED = 3;
 
 /** The maximum number of changes whose details are read. */
 const DETAILED = 100;
-
-/** The number of changes from which on the user is asked before they are undone. */
-const MANY_CHANGES = 100;
 
 let count = FIRST;
 
@@ -159,19 +156,9 @@ function item(group, [before, after], isPart) {
     const around = between([before ?? 0n, after ? after - 1n : end]);
     const named = (change) => (nameOf(change) === undefined ? `No. ${change.id}` : { id: change.id, name: nameOf(change) });
     const entry = { words: words(group, named), ...between([start, end]), around, by: latest.by };
-    parts.push(group.length > MANY_CHANGES ? confirming(entry, group.length) : undoing(entry));
+    parts.push(undoing(entry, group.length));
   }
   return element("li", {}, ...parts);
-}
-
-/** A button that asks before many changes are undone. */
-function confirming(entry, count) {
-  const asking = button("Undo…", () => {
-    const undo = undoing(entry);
-    asking.replaceWith(`Undo this for ${inNumber(count)}?`, buttons(undo, button("Keep it", draw)));
-    undo.focus();
-  }, { class: "quiet" });
-  return asking;
 }
 
 /** What happened, with some of the robots. */

@@ -4,7 +4,7 @@ import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
 import { noteOwn, reportChanges } from "./changes.js";
-import { button, byId, spokenName, withSeconds } from "./elements.js";
+import { button, buttons, byId, element, spokenName, withSeconds } from "./elements.js";
 import { inLabels, inNumber, isSame } from "./robot.js";
 
 /** The number of pages of changes that the service surely undoes at once. */
@@ -12,6 +12,9 @@ const PAGES = 9;
 
 /** The maximum number of robots that a message names. */
 const NAMED = 5;
+
+/** The maximum number of robots whose change is undone without a question. */
+const UNASKED = 100;
 
 /** The changes, the last one first: `words` are texts and names; `id` with the revision before (`to`, if there was the
     robot) and after (`from`, if there is); or the positions `after` and `until`, perhaps with those `around`: changes of
@@ -29,9 +32,22 @@ export function did(words, how) {
 
 const textOf = ({ words }) => words.map((part) => (part.id ? spokenName(part.name) : part)).join("");
 
-/** A button that undoes a change. */
-export function undoing(entry) {
-  return button("Undo", () => undo(entry), { class: "quiet", "aria-label": `Undo: ${textOf(entry)}` });
+/** A button that undoes a change of so many robots. It asks first if they are many. */
+export function undoing(entry, count = 1) {
+  const attributes = { class: "quiet", "aria-label": `Undo: ${textOf(entry)}` };
+  if (count <= UNASKED) return button("Undo", () => undo(entry), attributes);
+  const ask = () => {
+    const confirmed = undoing(entry);
+    place.replaceChildren(`Undo this for ${inNumber(count)}?`, buttons(confirmed, button("Keep it", keep)));
+    confirmed.focus();
+  };
+  const asking = button("Undo…", ask, attributes);
+  const keep = () => {
+    place.replaceChildren(asking);
+    asking.focus();
+  };
+  const place = element("div", {}, asking);
+  return place;
 }
 
 /** Undoes the last change, if there is one. */

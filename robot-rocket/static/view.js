@@ -29,6 +29,9 @@ export let TEXTS;
 /** The conditions of a text: the ends of their parameters, and their words. */
 export const CONDITIONS = [["_contains", "contains"], ["", "is"], ["_not", "is not"]];
 
+/** The maximum length of a text that values contain, for the service. */
+export const MAX_PART = 100;
+
 /** The names of the members of a view that are texts. */
 export let TYPED;
 

@@ -62,7 +62,9 @@ fn form_has_an_input_of_the_right_kind_for_each_field() {
            "On display|select-one||", "Condition|select-one||", "Notes|textarea||", "Source|url||"]
            is texts('#add [data-member=on_display] option') == ["–", "yes", "no"]
            is texts('#add [data-member=condition] option') == ["–", "good", "fair", "<b>poor</b>"]
-           panel adding
+           panel adding -> tab Maker -> type the
+           is $$('#add [data-member=maker] option').map((option) => option.value) == ["Athens", "Áthens"]
+           set #add [data-member=maker] input = -> is $$('#add [data-member=maker] option').length == 3
            set #add [data-member=name] input = Coin -> set #add [data-member=accession] input = 2020.1
            set #add [data-member=weight] input = -0.5 -> set #add [data-member=rooms] input = 100
            set #add [data-member=source] input = no address -> press Weight
