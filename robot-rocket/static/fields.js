@@ -1,16 +1,12 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
-import { countsBy } from "./api.js";
 import { element, hasFocus } from "./elements.js";
 import { KINDS, inWords } from "./kinds.js";
 import { MEMBERS, draftOf, inLabels } from "./robot.js";
-import { EVERYTHING, MAX_PART } from "./view.js";
+import { valueList } from "./suggestions.js";
 
 /** The maximum number of optional own fields that are not folded. */
 const MAX_OPTIONAL = 6;
-
-/** The maximum number of suggestions of values, and milliseconds after a key until they follow. */
-const [SUGGESTED, PAUSE] = [12, 200];
 
 /** What a box has that the browser cannot understand: the service reports it. */
 const NOT_UNDERSTOOD = "?";
@@ -145,7 +141,7 @@ export class Field {
     const label = element("label", { for: id, class: labels }, title);
     if (isRequired) label.append(element("span", { class: "required" }, " (required)"));
     const kind = `field of-${isOwn ? "own" : key}${input === "long" ? " long" : ""}`;
-    const values = isOwn && input === "text" && !isUnique ? [suggestions(box, key, `${id}-values`)] : [];
+    const values = isOwn && input === "text" && !isUnique ? [valueList(box, key, `${id}-values`)] : [];
     this.element = element("div", { class: kind, "data-member": key }, label, box, ...values, ...texts);
   }
 
@@ -180,23 +176,6 @@ export class Field {
     this.#error.textContent = both ? `${this.#error.textContent} ${message}` : message;
     this.box.ariaInvalid = message ? "true" : null;
   }
-}
-
-/** The list of the frequent values that contain what is typed in a box. */
-function suggestions(box, key, id) {
-  const list = element("datalist", { id });
-  box.setAttribute("list", id);
-  let timer;
-  const fill = async () => {
-    const view = { ...EVERYTHING, [`${key}_contains`]: box.value.trim().slice(0, MAX_PART) };
-    const { groups } = await countsBy(key, view, SUGGESTED).catch(() => ({ groups: [] }));
-    list.replaceChildren(...groups.filter(({ value }) => value).map(({ value }) => element("option", { value })));
-  };
-  box.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(fill, PAUSE);
-  });
-  return list;
 }
 
 /** The input element of a member with a value: a multi-line one if others cannot hold the value. */

@@ -84,27 +84,27 @@ async function read() {
   const isShown = byId("recent-changes").hasChildNodes() && String(found.map(revisionOf)) === String(changes.map(revisionOf));
   [identity, changes] = [start, found];
   hasEarlier = BigInt(revision) > count && (count === FIRST || changes.length > before);
-  if (hasEarlier && count < MOST && groups().at(-1).length > count / 2) {
+  const all = groups();
+  if (hasEarlier && count < MOST && all.at(-1).length > count / 2) {
     count *= FACTOR;
     return read();
   }
   if (isShown && count === FIRST) return;
-  draw();
-  await readDetails();
+  draw(all);
+  if (await readDetails(all)) draw(all);
 }
 
-/** Reads what single changes have changed, and the names of deleted robots. */
-async function readDetails() {
-  const shown = groups().flatMap((group) => (group.length === 1 ? group : group.slice(0, NAMED).filter(({ name }) => name === undefined)));
+/** Reads what single changes have changed, and the names of deleted robots. Returns whether there was something to read. */
+async function readDetails(all) {
+  const shown = all.flatMap((group) => (group.length === 1 ? group : group.slice(0, NAMED).filter(({ name }) => name === undefined)));
   const unknown = shown.slice(0, DETAILED).filter(({ revision }) => !details.has(revision));
-  if (unknown.length === 0) return;
   await Promise.all(unknown.map(async ({ id, revision }) => {
     const { changes: versions } = await historyOf(id).catch(() => ({ changes: [] }));
     const at = versions.findIndex((version) => version.revision === revision);
     const [after, before] = (at === -1 ? [] : versions.slice(at)).map(({ robot }) => robot);
     details.set(revision, { name: (after ?? before)?.name, before, after });
   }));
-  draw();
+  return unknown.length > 0;
 }
 
 const revisionOf = ({ revision }) => revision;
@@ -121,13 +121,12 @@ function groups() {
   return all;
 }
 
-function draw() {
-  const drawn = groups();
+function draw(all) {
   const hint = `Each ${ONE} with its last change. Its record has those before.`;
   byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : hint;
-  const items = drawn.map((group, index) => {
-    const around = [drawn[index + 1]?.[0], drawn[index - 1]?.at(-1)].map((change) => change && BigInt(change.revision));
-    return item(group, around, hasEarlier && index === drawn.length - 1);
+  const items = all.map((group, index) => {
+    const around = [all[index + 1]?.[0], all[index - 1]?.at(-1)].map((change) => change && BigInt(change.revision));
+    return item(group, around, hasEarlier && index === all.length - 1);
   });
   const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
   const labelOf = (control) => control.ariaLabel ?? control.textContent;

@@ -5,10 +5,30 @@ import { currentView } from "./address.js";
 import { element } from "./elements.js";
 import { inWords } from "./kinds.js";
 import { member } from "./robot.js";
-import { NONE, CONDITIONS } from "./view.js";
+import { CONDITIONS, EVERYTHING, MAX_PART, NONE } from "./view.js";
 
 /** The maximum number of suggestions, and milliseconds after a key until they follow. */
 const [LIMIT, PAUSE] = [12, 200];
+
+/** The numbers of robots of a view by the values of a member, the most frequent first; none if they cannot be counted. */
+const frequent = (key, view, limit, signal) => countsBy(key, view, limit, signal).then(({ groups }) => groups, () => []);
+
+/** The list of the frequent values that contain what is typed in a box, as the box offers them. */
+export function valueList(box, key, id) {
+  const list = element("datalist", { id });
+  box.setAttribute("list", id);
+  let timer;
+  const fill = async () => {
+    const text = box.value.trim().slice(0, MAX_PART);
+    const groups = await frequent(key, { ...EVERYTHING, [`${key}_contains`]: text }, LIMIT);
+    list.replaceChildren(...groups.filter(({ value }) => value).map(({ value }) => element("option", { value })));
+  };
+  box.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(fill, PAUSE);
+  });
+  return list;
+}
 
 export class Suggestions {
   element = element("ul", { class: "suggestions", "aria-label": "Frequent values" });
@@ -30,8 +50,8 @@ export class Suggestions {
     this.#calls = new AbortController();
     const view = { ...currentView(), ...conditions };
     const limit = ["text", "uri"].includes(member(this.#key).input) ? LIMIT : undefined;
-    const found = await countsBy(this.#key, view, limit, this.#calls.signal).catch(() => ({ groups: [] }));
-    return new Map(found.groups.map(({ value, count }) => [value === "" ? NONE : value, count]));
+    const groups = await frequent(this.#key, view, limit, this.#calls.signal);
+    return new Map(groups.map(({ value, count }) => [value === "" ? NONE : value, count]));
   }
 
   /** Shows the values that contain a text. */
