@@ -293,7 +293,7 @@ impl Evidence {
             Guess::Text if is_ambiguous => format!(
                 "a text, because the day or the month may come first in {first}: add --dates dmy or --dates mdy"
             ),
-            Guess::Text if are_choices => format!("few texts are repeated, such as {first}"),
+            Guess::Text if are_choices => format!("a few texts that repeat, such as {first}"),
             Guess::Text => {
                 let value = decider(&|guess| !guess.is_text()).or_else(|| decider(&|_| true));
                 format!("a text because of {}", value.unwrap_or(&first))

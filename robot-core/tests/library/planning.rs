@@ -182,7 +182,7 @@ fn plan_names_the_columns_and_the_value_that_decided() {
             "type: the file has other types; optional: 1 record has no value",
             "year_text: new: a text because of 'c. 1890' (line 3); 'c. 1890' (line 3) is not a year",
             "accession_no: new: a text because of '0017' (line 2)",
-            "condition: new: few texts are repeated, such as 'good' (line 2)",
+            "condition: new: a few texts that repeat, such as 'good' (line 2)",
             "notes: new: a text because of 'Found in Rome' (line 3)",
             "year: left out: no record has a value",
         ]
