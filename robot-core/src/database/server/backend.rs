@@ -83,11 +83,15 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
     /// changes robots, in the order of that.
     const LOCK_CATALOGUE: &'static str;
 
-    /// Stores the last revision of a transaction with this lock, if triggers have not stored it. A semicolon ends it.
+    /// Stores the last revision of a transaction with a lock, if triggers have not stored it, and fails if the server has
+    /// ended the transaction without saying so. Empty if neither is needed.
     const STORE_REVISION: &'static str = "";
 
-    /// Ends the use of what the lock has set for the session. A semicolon ends it.
+    /// At the end of that statement, before the commit: forgets what the lock has set for the session.
     const FORGET_REVISION: &'static str = "";
+
+    /// Rolls back a transaction, and forgets what its lock has set for the session.
+    const ROLL_BACK: &'static str = "ROLLBACK";
 
     /// A statement after which everything that it could read is durable; empty if that is so without it.
     const FLUSH: &'static str = "";

@@ -42,8 +42,8 @@ pub(super) struct Connection<B> {
     /// Whether nothing that was sent since the time limits were set can have taken effect, even if the connection
     /// is lost.
     pub(super) is_uncommitted: bool,
-    /// Whether the transaction has the lock of the catalogue.
-    has_catalogue: bool,
+    /// Whether the transaction has a lock.
+    has_lock: bool,
     /// A commit or a rollback has failed, so that a transaction may be open: it must not be used again.
     pub(super) is_broken: bool,
     _open: Counted,
@@ -58,7 +58,7 @@ impl<B: Backend> Connection<B> {
             opened: Instant::now(),
             answered: Instant::now(),
             is_uncommitted: true,
-            has_catalogue: false,
+            has_lock: false,
             is_broken: false,
             _open: Counted::new(gauge!(STORE_CONNECTIONS.name)),
         }
@@ -92,7 +92,7 @@ impl<B: Backend> Connection<B> {
     /// Begins a transaction with a lock. No statement that could have stored something alone is under way.
     pub(super) async fn begin(&mut self, lock: &str) -> QueryResult<()> {
         self.is_uncommitted = true;
-        self.has_catalogue = lock == B::LOCK_CATALOGUE;
+        self.has_lock = !lock.is_empty();
         let begun = self.inner.batch(&format!("BEGIN; {lock}")).await;
         if begun.is_err() {
             self.roll_back().await;
@@ -101,23 +101,24 @@ impl<B: Backend> Connection<B> {
     }
 
     async fn roll_back(&mut self) {
-        self.has_catalogue = false;
-        let roll_back = format!("{}ROLLBACK", B::FORGET_REVISION);
-        let rolled_back = self.inner.batch(&roll_back).await;
+        self.has_lock = false;
+        let rolled_back = self.inner.batch(B::ROLL_BACK).await;
         self.is_broken = rolled_back.is_err();
     }
 
     /// Ends a transaction whose statements had this result.
     pub(super) async fn end<T>(&mut self, result: QueryResult<T>) -> QueryResult<T> {
+        let last = format!("{}{}", B::STORE_REVISION, B::FORGET_REVISION);
+        let result = match result {
+            Ok(value) if mem::take(&mut self.has_lock) && !last.is_empty() => {
+                self.inner.batch(&last).await.map(|()| value)
+            }
+            result => result,
+        };
         match result {
             Ok(value) => {
                 self.is_uncommitted = false;
-                let commit = if mem::take(&mut self.has_catalogue) {
-                    format!("{}{}COMMIT", B::STORE_REVISION, B::FORGET_REVISION)
-                } else {
-                    "COMMIT".to_owned()
-                };
-                let committed = self.inner.batch(&commit).await;
+                let committed = self.inner.batch("COMMIT").await;
                 self.is_broken = committed.is_err();
                 committed.map(|()| value)
             }

@@ -117,11 +117,14 @@ impl Backend for AsyncMysqlConnection {
          SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */;
          SAVEPOINT before_part; SET @robots_before = @robots_next";
 
-    /// Fails if a Galera node has ended the transaction, and has not said so.
+    /// A Galera node may end a transaction for another one and not say so: if the next request prepares a statement, or
+    /// if another statement follows in the same request. So this statement and the commit are requests of their own.
     const STORE_REVISION: &'static str = "UPDATE robots_catalogue
-         SET revision = (@robots_next - 1) /*M! * NULLIF(@@in_transaction, 0) */ WHERE id = 1;";
+         SET revision = (@robots_next - 1) /*M! * NULLIF(@@in_transaction, 0) */";
 
-    const FORGET_REVISION: &'static str = "SET @robots_next = NULL;";
+    const FORGET_REVISION: &'static str = ", actor = (@robots_next := NULL)";
+
+    const ROLL_BACK: &'static str = "SET @robots_next = NULL; ROLLBACK";
 
     /// `InnoDB` shows the changes of a transaction to others before its log is on disk. A later commit writes all of the log.
     const FLUSH: &'static str = "UPDATE robots_flushes SET number = number + 1";
@@ -135,7 +138,8 @@ impl Backend for AsyncMysqlConnection {
     const CHANGES_ALONE: bool = false;
 
     const LOCK_WRITES: &'static str =
-        "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE";
+        "SELECT revision FROM robots_definition WHERE id = 1 FOR UPDATE;
+         SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE";
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server and the user are.
