@@ -7,6 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
+    time::Duration,
 };
 
 use fantoccini::{
@@ -204,10 +205,19 @@ impl Browser {
         self.wait(self.client.refresh());
     }
 
-    /// Runs a script and returns its result.
+    /// Runs a script and returns its result. As long as an element is missing that the script uses, it runs again.
     pub(crate) fn run(&self, script: &str, arguments: &[Value]) -> Value {
         let script = format!("{FUNCTIONS}{script}");
-        self.wait(self.client.execute(&script, arguments.to_vec()))
+        self.wait(async {
+            for _ in 0..500 {
+                match self.client.execute(&script, arguments.to_vec()).await {
+                    Err(error) if error.to_string().contains("properties of null") => {}
+                    result => return result,
+                }
+                time::sleep(Duration::from_millis(20)).await;
+            }
+            self.client.execute(&script, arguments.to_vec()).await
+        })
     }
 
     /// Waits until an expression has a value. Other changes of the page, and responses, are progress.
