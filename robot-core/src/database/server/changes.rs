@@ -359,12 +359,16 @@ async fn apply<B: Backend>(
     });
     let parts = runs.flat_map(|run| run.chunks(ROWS)).rev();
     let mut parts: Vec<_> = parts.map(<[_]>::to_vec).collect();
+    // PostgreSQL would release the robots if the lock had set it.
+    let mut has_savepoint = !B::CHANGES_ALONE;
     while let Some(part) = parts.pop() {
         if Instant::now() > deadline {
             let message = "the changes of a batch take too long";
             return Err(wrap(Error::unavailable(message)));
         }
-        connection.batch(B::SAVEPOINT[0]).await?;
+        if !mem::take(&mut has_savepoint) {
+            connection.batch(B::SAVEPOINT[0]).await?;
+        }
         match store(connection, definition, &part, &robots).await {
             Err(error) if is_taken(&error) => {
                 connection.batch(B::SAVEPOINT[1]).await?;

@@ -111,7 +111,7 @@ impl Backend for AsyncMysqlConnection {
 
     /// First the metadata lock of the table: a change of the table waits for it, and later statements wait for that
     /// change, also those of a transaction that has the lock of the catalogue. A batch waits for these locks, which every
-    /// transaction that changes robots has, but not for robots. A transaction with a single change uses the savepoint.
+    /// transaction that changes robots has, but not for robots. The first changes use the savepoint.
     const LOCK_CATALOGUE: &'static str = "SELECT id FROM robots LIMIT 0 FOR UPDATE;
          SELECT revision FROM robots_definition WHERE id = 1 LOCK IN SHARE MODE /*M!100300 WAIT 1 */;
          SELECT revision + 1 INTO @robots_next FROM robots_catalogue WHERE id = 1 FOR UPDATE /*M!100300 WAIT 1 */;
