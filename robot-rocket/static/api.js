@@ -140,9 +140,9 @@ export async function historyOf(id, before) {
   return { changes: await changesIn(changes), next: more ? next : undefined };
 }
 
-/** The changes of all robots after a position, and the position of the next ones. */
-export async function changesAfter(position) {
-  const { changes, more, next } = await valueAt("v1/changes", { limit: LIMIT, after: position });
+/** The changes of all robots after a position, and the position of the next ones: of each robot the last one, or every. */
+export async function changesAfter(position, every = false) {
+  const { changes, more, next } = await valueAt("v1/changes", { limit: LIMIT, after: position, every });
   return { changes: await changesIn(changes), next, isLast: more !== true };
 }
 
@@ -166,10 +166,9 @@ export async function revertTo(id, version, revision) {
   return robotIn(await send("POST", `${ROBOTS}/${id}/revert`, { body: `{"revision":${version}}`, revision }));
 }
 
-/** Undoes the changes between two positions, those by this author if one is given; or says what it would do. */
-export async function revertBetween({ after, until, by }, isDryRun = false) {
-  const path = isDryRun ? "v1/revert?dry_run=true" : "v1/revert";
-  return (await send("POST", path, { body: JSON.stringify({ after, until, by }) })).value;
+/** Undoes the changes between two positions, those by this author if one is given. */
+export async function revertBetween({ after, until, by }) {
+  return (await send("POST", "v1/revert", { body: JSON.stringify({ after, until, by }) })).value;
 }
 
 /** What the present token, or a client without one, may do; undefined if the service does not say. */

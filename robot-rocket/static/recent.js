@@ -6,7 +6,7 @@ import { onChanges } from "./changes.js";
 import { button, byId, element, redraw, shownName } from "./elements.js";
 import { changedValue } from "./history.js";
 import { startPanel } from "./panels.js";
-import { ONE, differing, inNumber } from "./robot.js";
+import { differing, inNumber } from "./robot.js";
 import { addressOf } from "./row.js";
 import { authorAndTime } from "./times.js";
 import { undoing } from "./undo.js";
@@ -75,7 +75,7 @@ async function read() {
   const found = [];
   let [after, isLast] = [`last-${count}`, false];
   while (!isLast) {
-    const page = await changesAfter(after);
+    const page = await changesAfter(after, true);
     found.push(...page.changes.map(({ robot, ...change }) => ({ ...change, name: robot?.name })));
     [after, isLast] = [page.next, page.isLast];
   }
@@ -99,9 +99,8 @@ async function readDetails(all) {
   const shown = all.flatMap((group) => (group.length === 1 ? group : group.slice(0, NAMED).filter(({ name }) => name === undefined)));
   const unknown = shown.slice(0, DETAILED).filter(({ revision }) => !details.has(revision));
   await Promise.all(unknown.map(async ({ id, revision }) => {
-    const { changes: versions } = await historyOf(id).catch(() => ({ changes: [] }));
-    const at = versions.findIndex((version) => version.revision === revision);
-    const [after, before] = (at === -1 ? [] : versions.slice(at)).map(({ robot }) => robot);
+    const { changes: versions } = await historyOf(id, BigInt(revision) + 1n).catch(() => ({ changes: [] }));
+    const [after, before] = versions.map(({ robot }) => robot);
     details.set(revision, { name: (after ?? before)?.name, before, after });
   }));
   return unknown.length > 0;
@@ -122,12 +121,8 @@ function groups() {
 }
 
 function draw(all) {
-  const hint = `Each ${ONE} with its last change. Its record has those before.`;
-  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : hint;
-  const items = all.map((group, index) => {
-    const around = [all[index + 1]?.[0], all[index - 1]?.at(-1)].map((change) => change && BigInt(change.revision));
-    return item(group, around, hasEarlier && index === all.length - 1);
-  });
+  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : "";
+  const items = all.map((group, index) => item(group, hasEarlier && index === all.length - 1));
   const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
   const labelOf = (control) => control.ariaLabel ?? control.textContent;
   const hadFocus = redraw(byId("recent-changes"), labelOf, element("ol", {}, ...items), ...more);
@@ -139,9 +134,8 @@ function earlier() {
   refresh();
 }
 
-/** A group of changes, between the revisions of those before and after it. If it may have begun earlier, it cannot be
-    undone as a whole. */
-function item(group, [before, after], isPart) {
+/** A group of changes. If it may have begun earlier, it cannot be undone as a whole. */
+function item(group, isPart) {
   const [latest, first] = [group[0], group.at(-1)];
   const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo))];
   const detail = group.length === 1 ? details.get(latest.revision) : undefined;
@@ -150,26 +144,31 @@ function item(group, [before, after], isPart) {
     parts.push(...differing(was, is).map((member) => changedValue(member, was, is)));
   }
   if (!isPart) {
-    const [start, end] = [BigInt(first.revision) - 1n, BigInt(latest.revision)];
-    const between = ([from, to]) => ({ after: `${identity}-${from}`, until: `${identity}-${to}` });
-    const around = between([before ?? 0n, after ? after - 1n : end]);
+    const between = { after: `${identity}-${BigInt(first.revision) - 1n}`, until: `${identity}-${latest.revision}` };
     const named = (change) => (nameOf(change) === undefined ? `No. ${change.id}` : { id: change.id, name: nameOf(change) });
-    const entry = { words: words(group, named), ...between([start, end]), around, by: latest.by };
-    parts.push(undoing(entry, group.length));
+    const entry = { words: words(group, named), ...between, by: latest.by };
+    parts.push(undoing(entry, robotsOf(group).length));
   }
   return element("li", {}, ...parts);
 }
 
 /** What happened, with some of the robots. */
 function words(group, named) {
-  const kinds = ["added", "changed", "deleted"].map((verb) => [verb, group.filter(({ action }) => action === verb)]);
+  const kinds = ["added", "changed", "deleted"].map((verb) => [verb, robotsOf(group.filter(({ action }) => action === verb))]);
   const said = kinds.filter(([, { length }]) => length > 0).flatMap(([verb, { length }], index) => {
     const start = index === 0 ? verb.charAt(0).toUpperCase() + verb.slice(1) : `, ${verb}`;
     return group.length === 1 ? [start] : [`${start} ${inNumber(length)}`];
   });
-  const some = group.slice(0, NAMED).flatMap((change, index) => [index > 0 ? ", " : " ", named(change)]);
-  const more = group.length > NAMED ? ", …" : "";
+  const robots = robotsOf(group);
+  const some = robots.slice(0, NAMED).flatMap((change, index) => [index > 0 ? ", " : " ", named(change)]);
+  const more = robots.length > NAMED ? ", …" : "";
   return group.length === 1 ? [...said, ...some] : [...said, ":", ...some, more];
+}
+
+/** The last change of each robot. */
+function robotsOf(group) {
+  const found = new Set();
+  return group.filter(({ id }) => !found.has(id) && found.add(id));
 }
 
 const nameOf = ({ name, revision }) => name ?? details.get(revision)?.name;

@@ -17,8 +17,7 @@ const NAMED = 5;
 const UNASKED = 100;
 
 /** The changes, the last one first: `words` are texts and names; `id` with the revision before (`to`, if there was the
-    robot) and after (`from`, if there is); or the positions `after` and `until`, perhaps with those `around`: changes of
-    the same author there may belong to it. */
+    robot) and after (`from`, if there is); or the positions `after` and `until`. */
 let entries = [];
 
 /** Shows a change that the user has made, and offers to undo it: `words` are texts and robots. */
@@ -123,7 +122,6 @@ async function isAsAt(revision, id, now) {
 
 /** Undoes the changes between two positions. Robots that have others after them stay as they are. */
 async function undoAll(entry) {
-  const beside = entry.around ? await revertBetween({ ...entry, ...entry.around }, true).catch(() => undefined) : undefined;
   const { count, left, changes, rest, why } = await revertBetween(entry).catch((error) => {
     if (error.status !== 413) throw error;
     return undoParts(entry);
@@ -134,12 +132,8 @@ async function undoAll(entry) {
   const isNone = count === "0" && left.length === 0;
   const undone = Object.assign([isNone ? none : `Undone for ${inNumber(Number(count))}.`], { rest });
   if (rest) undone.push(` Not undone for the others. ${why}`);
-  const others = (beside?.left ?? []).filter(({ id }) => !left.some((one) => one.id === id));
-  for (const [some, words] of [[left, ""], [others, " may belong to it, and"]]) {
-    if (some.length === 0) continue;
-    const verb = some.length === 1 ? "stays as it is" : "stay as they are";
-    undone.push(` ${inNumber(some.length)} changed since${words} ${verb}`, ...(await namesOf(some)));
-  }
+  const verb = left.length === 1 ? "stays as it is" : "stay as they are";
+  if (left.length > 0) undone.push(` ${inNumber(left.length)} changed since ${verb}`, ...(await namesOf(left)));
   return undone;
 }
 

@@ -53,8 +53,11 @@ CREATE TABLE IF NOT EXISTS robots_versions (
     created_at BIGINT,
     updated_at BIGINT,
     updated_by VARCHAR(255),
+    -- The revision, if the robot was added by it.
+    addition BIGINT,
     INDEX robots_versions_id (id, replaced),
-    INDEX robots_versions_deleted (is_deleted, replaced)
+    INDEX robots_versions_deleted (is_deleted, replaced),
+    INDEX robots_versions_added (addition)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4
     /*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */;
 
@@ -109,9 +112,10 @@ THEN
     SET NEW.revision = @robots_revision;
     SET NEW.updated_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
-        revision, added, name, type, year, own, created_at, updated_at, updated_by)
+        revision, added, name, type, year, own, created_at, updated_at, updated_by, addition)
     VALUES (OLD.id, NEW.revision, 0, NEW.updated_at, NEW.updated_by,
-        OLD.revision, OLD.added, OLD.name, OLD.type, OLD.year, OLD.own, OLD.created_at, OLD.updated_at, OLD.updated_by);
+        OLD.revision, OLD.added, OLD.name, OLD.type, OLD.year, OLD.own, OLD.created_at, OLD.updated_at, OLD.updated_by,
+        IF(OLD.revision = OLD.added, OLD.revision, NULL));
 END IF;
 
 CREATE TRIGGER robots_delete BEFORE DELETE ON robots FOR EACH ROW
@@ -122,8 +126,9 @@ IF @robots_raises_id IS NULL THEN
         SET @robots_revision = @robots_next /*M! * NULLIF(@@in_transaction, 0) */, @robots_next = @robots_next + 1;
     END IF;
     INSERT INTO robots_versions (id, replaced, is_deleted, replaced_at, replaced_by,
-        revision, added, name, type, year, own, created_at, updated_at, updated_by)
+        revision, added, name, type, year, own, created_at, updated_at, updated_by, addition)
     SELECT OLD.id, @robots_revision, 1, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000, actor,
-        OLD.revision, OLD.added, OLD.name, OLD.type, OLD.year, OLD.own, OLD.created_at, OLD.updated_at, OLD.updated_by
+        OLD.revision, OLD.added, OLD.name, OLD.type, OLD.year, OLD.own, OLD.created_at, OLD.updated_at, OLD.updated_by,
+        IF(OLD.revision = OLD.added, OLD.revision, NULL)
     FROM robots_catalogue WHERE robots_catalogue.id = 1;
 END IF;

@@ -44,6 +44,7 @@ CREATE TABLE robots_versions (
 ) STRICT;
 CREATE INDEX robots_versions_id ON robots_versions (id, replaced);
 CREATE INDEX robots_versions_deleted ON robots_versions (is_deleted, replaced);
+CREATE INDEX robots_versions_added ON robots_versions (revision) WHERE revision = added;
 
 -- From here on, each change of a robot gets the next revision of the catalogue. Robots are numbered in the order of
 -- their ids, above all revisions that clients may know.

@@ -38,6 +38,10 @@ pub(crate) struct ChangesArgs {
     #[arg(long, value_name = "CURSOR", value_parser = parse_start)]
     after: Option<Start>,
 
+    /// Print every change, with the values after it, and not only the last change of each robot
+    #[arg(long)]
+    every: bool,
+
     /// Continue after the cursor in this file, and write the next one to it; a missing file begins now
     #[arg(long, value_name = "FILE", conflicts_with = "after")]
     state: Option<PathBuf>,
@@ -82,11 +86,14 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     }
     let watch = Watch::new(Arc::clone(&catalogue));
     while !interrupt.is_set() {
-        let changes = if args.follow {
+        let mut changes = if args.follow {
             Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait()
         } else {
             catalogue.changes(&after, PAGE).map(Arc::new)
         };
+        if args.every && changes.is_ok() {
+            changes = catalogue.every_change(&after, PAGE).map(Arc::new);
+        }
         let changes = changes.map_err(|error| match (error, &state) {
             (Error::PositionGone, Some(state)) => state.gone(),
             (error, _) => error.into(),

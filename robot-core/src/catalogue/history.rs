@@ -118,7 +118,7 @@ pub struct Event {
     pub robot: Option<Robot>,
 }
 
-/// Some changes of a catalogue, in their order. Each robot is in them at most once, with its latest change.
+/// Some changes of a catalogue, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
     /// The changes.

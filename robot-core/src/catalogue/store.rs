@@ -310,6 +310,16 @@ pub trait Catalogue: Send + Sync {
         Err(Error::NoHistory)
     }
 
+    /// The first changes after a position, in their order: so many at most. Each change is in it, with the robot as it was
+    /// after the change.
+    ///
+    /// # Errors
+    /// Those of [`changes`](Self::changes).
+    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        let _ = (after, limit);
+        Err(Error::NoHistory)
+    }
+
     /// The changes of a robot before a revision, or all, the latest first: so many at most. Also those of a deleted one.
     ///
     /// # Errors
@@ -392,6 +402,9 @@ macro_rules! forward_catalogue {
             }
             fn changes(&$self, after: &Position, limit: usize) -> Result<Changes> {
                 $target.changes(after, limit)
+            }
+            fn every_change(&$self, after: &Position, limit: usize) -> Result<Changes> {
+                $target.every_change(after, limit)
             }
             fn history(
                 &$self,

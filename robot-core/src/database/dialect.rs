@@ -51,6 +51,9 @@ pub(super) trait Dialect: Execute {
         format!("{sql} IS NOT NULL")
     }
 
+    /// The SQL before a range of revisions, of versions that were added by these.
+    const ADDED: &str = "robots.revision = robots.added AND robots.revision";
+
     /// Makes statements of the transaction change robots in the order of what they are given, or of the ids; empty if they do.
     const IN_ORDER: &str = "";
 

@@ -81,6 +81,48 @@ pub(super) async fn changes<C: Dialect>(
     })
 }
 
+/// All changes after a position, in their order. All statements must see the same snapshot.
+pub(super) async fn every_change<C: Dialect>(
+    connection: &mut C,
+    after: &Position,
+    limit: usize,
+) -> QueryResult<Changes> {
+    let (now, complete_from) = position(connection).await?;
+    after.check(&now, complete_from).map_err(wrap)?;
+    // Each revision is a change.
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let last = after.revision().saturating_add(limit).min(now.revision());
+    let between = |query: String| {
+        let query = Fragment::new(query).sql(" BETWEEN ");
+        let query = query.number(after.revision() + 1);
+        query.sql(" AND ").number(last)
+    };
+    let versions = format!("SELECT {VERSION} FROM robots_versions AS robots");
+    let present = format!("SELECT {ROBOT} FROM robots WHERE robots.revision");
+    let added = format!("{versions} WHERE {}", C::ADDED);
+    let changed = format!(
+        "SELECT {VERSION} FROM robots_versions AS earlier JOIN robots_versions AS robots
+         ON robots.id = earlier.id AND robots.revision = earlier.replaced
+         WHERE earlier.is_deleted = 0 AND earlier.replaced"
+    );
+    let deleted = format!("{versions} WHERE robots.is_deleted = 1 AND robots.replaced");
+    let room = &mut Room::of_robots(usize::MAX);
+    let mut events = Vec::new();
+    for query in [present, added, changed] {
+        for version in connection.versions(between(query), room).await? {
+            events.push(version.event()?);
+        }
+    }
+    let deleted = connection.versions(between(deleted), room).await?;
+    events.extend(deleted.iter().filter_map(VersionRow::deletion));
+    events.sort_unstable_by_key(|event| event.revision);
+    Ok(Changes {
+        events,
+        is_last: last == now.revision(),
+        next: now.at(last),
+    })
+}
+
 /// The changes of a robot before a revision, the latest first. All statements must see the same snapshot.
 pub(super) async fn history<C: Dialect>(
     connection: &mut C,

@@ -115,9 +115,13 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         start.map_err(|error| format!("after: {error}"))
     })?;
     let wait = call.arguments.integer("wait", 0..=WAIT_MAXIMUM)?;
+    let is_every = call.arguments.flag("every")?;
     let limit = call.arguments.limit()?.unwrap_or(LIMIT);
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     if accepts_events(headers::value(call.headers, ACCEPT).as_deref()) {
+        if is_every {
+            return Err(Failure::malformed("every: a stream has the latest changes"));
+        }
         let last = headers::value(call.headers, LAST_EVENT_ID).filter(|last| !last.is_empty());
         let last = last.map(|last| last.parse().map_err(position_failure("Last-Event-ID")));
         let start = last.transpose()?.map(Start::After).or(start);
@@ -157,7 +161,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     let wait = Duration::from_secs(wait.unwrap_or(0));
     let has_unknown = filter.unknown_choices().next().is_some();
     let start = match start {
-        Start::After(after) if !wait.is_zero() && !has_unknown => {
+        Start::After(after) if !wait.is_zero() && !has_unknown && !is_every => {
             let changes = service.watch.changes(after, limit.min(STEP), wait);
             return Ok(Pending::awaited(async move {
                 let changes = changes.await?;
@@ -174,7 +178,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
             let wait = wait.min(Duration::from_secs(1));
             Pending::awaited(service.watch.changes(after.clone(), 1, wait)).wait()?;
         }
-        let changes = changes(&*service.catalogue, &after, limit)?;
+        let changes = changes(&*service.catalogue, &after, limit, is_every)?;
         Ok(page(&changes, &service.catalogue.definition(), &filter))
     }))
 }
@@ -185,18 +189,37 @@ fn has_room(events: &[Event], limit: usize) -> bool {
     events.len() < limit && robots.map(Robot::size).sum::<usize>() < SIZE
 }
 
-/// Some changes after a position, of each robot the latest one.
-fn changes(catalogue: &dyn Catalogue, after: &Position, limit: usize) -> Result<Changes, Error> {
-    let mut changes = catalogue.changes(after, limit.min(STEP))?;
+/// Some changes after a position: every one, with the robot as it was after it, or of each robot the latest one.
+fn changes(
+    catalogue: &dyn Catalogue,
+    after: &Position,
+    limit: usize,
+    is_every: bool,
+) -> Result<Changes, Error> {
+    let read = |after: &Position, limit: usize| match is_every {
+        true => catalogue.every_change(after, limit.min(STEP)),
+        false => catalogue.changes(after, limit.min(STEP)),
+    };
+    let mut changes = read(after, limit)?;
     while !changes.is_last && has_room(&changes.events, limit) {
-        let left = limit - changes.events.len();
-        let more = catalogue.changes(&changes.next, left.min(STEP))?;
+        let more = read(&changes.next, limit - changes.events.len())?;
         let is_latest = |event: &Event| more.events.iter().all(|later| later.id != event.id);
-        changes.events.retain(is_latest);
+        changes.events.retain(|event| is_every || is_latest(event));
         changes.events.extend(more.events);
         (changes.next, changes.is_last) = (more.next, more.is_last);
     }
+    if is_every {
+        as_of_today(&mut changes.events, &catalogue.definition());
+    }
     Ok(changes)
+}
+
+/// Converts past versions as a revert would: a field may have another kind now.
+fn as_of_today(events: &mut [Event], definition: &Definition) {
+    let fields: Vec<_> = definition.own().collect();
+    for robot in events.iter_mut().filter_map(|event| event.robot.as_mut()) {
+        *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
+    }
 }
 
 fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
@@ -225,11 +248,7 @@ pub(super) fn history(call: &Call<'_>) -> Started {
             return Err(Error::NotFound(id).into());
         }
         events.truncate(limit);
-        let fields: Vec<_> = definition.own().collect();
-        for robot in events.iter_mut().filter_map(|event| event.robot.as_mut()) {
-            // As a revert would restore them: a field may have another kind now.
-            *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
-        }
+        as_of_today(&mut events, &definition);
         let next = events.last().filter(|_| more);
         let next = next.map(|event| event.revision);
         let changes = events.iter();

@@ -65,7 +65,7 @@ pub(super) const IMPORT: Parameters = Parameters {
 
 /// The parameters of the changes of the catalogue.
 pub(super) const CHANGES: Parameters =
-    Parameters::with_conditions("containing fold q after limit wait");
+    Parameters::with_conditions("containing fold q after every limit wait");
 
 /// The parameters of the history of a robot.
 pub(super) const HISTORY: Parameters = Parameters::new("before limit");

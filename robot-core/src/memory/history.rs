@@ -154,14 +154,26 @@ impl History {
     }
 
     pub(super) fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        after.check(&self.position, self.complete_from)?;
-        let first = after.revision() + 1;
         let is_latest = |(number, entry): &(&i64, &Entry)| {
             let mut later = self.of_robots.range((entry.id, **number + 1)..);
             later.next().is_none_or(|(id, _)| *id != entry.id)
         };
-        let latest = self.log.range(first..).filter(is_latest);
-        let events = latest.filter_map(Self::event);
+        self.chosen(after, limit, is_latest)
+    }
+
+    pub(super) fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.chosen(after, limit, |_| true)
+    }
+
+    fn chosen(
+        &self,
+        after: &Position,
+        limit: usize,
+        is_chosen: impl Fn(&(&i64, &Entry)) -> bool,
+    ) -> Result<Changes> {
+        after.check(&self.position, self.complete_from)?;
+        let chosen = self.log.range(after.revision() + 1..).filter(is_chosen);
+        let events = chosen.filter_map(Self::event);
         let mut events: Vec<_> = events.take(limit.saturating_add(1)).collect();
         let is_last = events.len() <= limit;
         events.truncate(limit);

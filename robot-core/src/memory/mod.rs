@@ -379,6 +379,10 @@ impl Catalogue for MemoryCatalogue {
         self.read().history.changes(after, limit)
     }
 
+    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.read().history.every_change(after, limit)
+    }
+
     fn prune(&self, keep: Retention) -> Result<u64> {
         Ok(self.write().history.prune(keep))
     }

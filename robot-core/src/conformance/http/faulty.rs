@@ -136,6 +136,9 @@ impl Catalogue for Faulty {
     fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
         self.checked(Access::Other)?.changes(after, limit)
     }
+    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.checked(Access::Other)?.every_change(after, limit)
+    }
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
         self.checked(Access::Other)?.history(id, before, limit)
     }

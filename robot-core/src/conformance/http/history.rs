@@ -75,6 +75,17 @@ fn changes_are_followed_from_a_list(session: &Session<'_>) {
     ];
     assert_eq!(all, expected);
     assert_eq!(page["more"], false);
+    let (every, rest) = changes(session, &format!("after={start}&every=true&limit=3"));
+    let added = [(&a, "A"), (&b, "B"), (&c, "C")];
+    assert_eq!(every, added.map(|(id, name)| json!(["added", id, name])));
+    let next = rest["next"].as_str().unwrap_or_default();
+    assert_eq!(
+        changes(session, &format!("after={next}&every=true")).0,
+        expected[1..]
+    );
+    let stream = [("Accept", "text/event-stream")];
+    let refused = session.call("GET", "/v1/changes?every=true", &stream, b"");
+    assert_eq!(refused.status, 400);
     let robots =
         parsed(&session.get("/v1/robots?fields=id,updated_at,updated_by&sort=-updated_at&year=5"));
     assert_eq!(

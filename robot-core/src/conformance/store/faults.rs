@@ -314,6 +314,12 @@ pub(super) const ALL: &[Seeded] = seeded! {
         let (events, next, is_last) = (Vec::new(), Position::new("x", 0), true);
         Ok(Changes { events, next, is_last })
     })) => "positions_of_others_are_gone versions_are_pruned_from_the_oldest",
+    // Changes that others have followed are not listed.
+    EveryChange(|changes| {
+        let mut changes = changes?;
+        changes.events.pop();
+        Ok(changes)
+    }) => "every_change_is_listed_once",
     // Only the last change is in the history.
     History(|events| events.truncate(1)) => "history_has_every_version_and_author \
         versions_come_back_under_the_rules_of_today changes_of_the_definition_are_kept \

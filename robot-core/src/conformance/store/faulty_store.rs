@@ -35,6 +35,8 @@ pub(super) enum Fault {
     LastId(fn(&MemoryCatalogue) -> Option<RobotId>),
     /// Alters the changes after a position.
     Changes(fn(Result<Changes>) -> Result<Changes>),
+    /// Alters the list of every change.
+    EveryChange(fn(Result<Changes>) -> Result<Changes>),
     /// Alters the history of a robot.
     History(fn(&mut Vec<Event>)),
     /// Takes another definition.
@@ -148,6 +150,14 @@ impl Catalogue for FaultyStore {
         let changes = self.store.changes(after, limit);
         match self.fault {
             Fault::Changes(alter) => alter(changes),
+            _ => changes,
+        }
+    }
+
+    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        let changes = self.store.every_change(after, limit);
+        match self.fault {
+            Fault::EveryChange(alter) => alter(changes),
             _ => changes,
         }
     }

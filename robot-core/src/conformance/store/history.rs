@@ -29,6 +29,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     changes_together_are_between_positions,
     followers_have_the_state_of_the_catalogue,
     versions_come_back_under_the_rules_of_today,
+    every_change_is_listed_once,
     changes_of_one_author_are_undone,
     released_names_are_taken_back,
     versions_are_pruned_from_the_oldest,
@@ -458,6 +459,67 @@ fn versions_come_back_under_the_rules_of_today(catalogue: &dyn Catalogue) {
     assert_rejected(present, &[Violation::ID_TAKEN]);
 }
 
+/// Adds, changes or deletes a robot.
+fn change(catalogue: &dyn Catalogue, random: &mut fastrand::Rng, number: u64) -> RobotId {
+    let robots = ok(catalogue.list());
+    match robots.get(random.usize(..robots.len() + 3)) {
+        None => ok(catalogue.add(draft(&number.to_string()))).id(),
+        Some(robot) if random.u8(..3) == 0 => {
+            ok(catalogue.delete(robot.id()));
+            robot.id()
+        }
+        Some(robot) => {
+            ok(catalogue.update(robot.id(), year(random.i64(..5000).abs())));
+            robot.id()
+        }
+    }
+}
+
+/// Every change after any position is what the histories of all robots have.
+fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
+    let Some(start) = position(catalogue) else {
+        return;
+    };
+    let mut random = fastrand::Rng::with_seed(48);
+    let (mut positions, mut ids) = (vec![start.clone()], BTreeSet::new());
+    for number in 0..30 {
+        ids.insert(change(catalogue, &mut random, number));
+        positions.push(ok(catalogue.position()));
+    }
+    let now = || ok(catalogue.position());
+    // Deleted robots come back, and are changed and deleted again.
+    ok(catalogue.revert(&Revert::new(positions[20].clone(), now())));
+    let both = ok(catalogue.apply_all(vec![insert("x"), insert("y")]));
+    ids.extend(both.iter().map(|receipt| receipt.id));
+    for number in 30..40 {
+        ids.insert(change(catalogue, &mut random, number));
+    }
+    for after in positions {
+        let histories = ids.iter();
+        let histories = histories.flat_map(|id| ok(catalogue.history(*id, None, 1000)));
+        let mut expected: Vec<_> = histories
+            .filter(|event| after.precedes(event.revision))
+            .collect();
+        expected.sort_unstable_by_key(|event| event.revision);
+        for limit in [1, 7, 1000] {
+            let (mut events, mut next, mut is_last) = (Vec::new(), after.clone(), false);
+            while !is_last {
+                let page = ok(catalogue.every_change(&next, limit));
+                assert!(page.events.len() <= limit);
+                events.extend(page.events);
+                (next, is_last) = (page.next, page.is_last);
+            }
+            assert_eq!(
+                (&events, next),
+                (&expected, now()),
+                "after {after}, by {limit}"
+            );
+        }
+    }
+    let other = catalogue.every_change(&Position::new("x", 0), 1);
+    assert!(matches!(other, Err(Error::PositionGone)), "{other:?}");
+}
+
 /// After any position, the changes of one author are undone for all robots that no other one has changed.
 fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
     const CHANGES: u64 = 40;
@@ -469,19 +531,7 @@ fn changes_of_one_author_are_undone(catalogue: &dyn Catalogue) {
     for number in 0..CHANGES {
         let author = ["Anna", "Bob"][usize::from(random.u8(..3) == 0)];
         let acting = AuthoredCatalogue::new(catalogue, author);
-        let robots = ok(catalogue.list());
-        let id = match robots.get(random.usize(..robots.len() + 3)) {
-            None => ok(acting.add(draft(&number.to_string()))).id(),
-            Some(robot) if random.u8(..3) == 0 => {
-                ok(acting.delete(robot.id()));
-                robot.id()
-            }
-            Some(robot) => {
-                ok(acting.update(robot.id(), year(random.i64(..5000).abs())));
-                robot.id()
-            }
-        };
-        touched.push((author, id));
+        touched.push((author, change(&acting, &mut random, number)));
         states.push((ok(catalogue.position()), ok(catalogue.list())));
     }
     let values = |robots: Vec<Robot>| {

@@ -356,6 +356,15 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         Ok(changes)
     }
 
+    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        let changes = self.snapshot(Operation::Page, &async |connection: &mut B| {
+            self.pool.connector.definition.refresh(connection).await?;
+            history::every_change(connection, after, limit).await
+        })?;
+        self.make_durable(changes.next.revision())?;
+        Ok(changes)
+    }
+
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
         self.snapshot(Operation::Page, &async |connection: &mut B| {
             history::history(connection, id, before, limit).await

@@ -278,6 +278,15 @@ impl Catalogue for SqliteCatalogue {
         })
     }
 
+    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
+        self.reads.pool.read(|connection| {
+            connection.transaction(|connection| {
+                now(self.definition.refresh(connection))?;
+                now(history::every_change(connection, after, limit))
+            })
+        })
+    }
+
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
         self.reads.pool.read(|connection| {
             connection

@@ -31,6 +31,8 @@ const COLLATE: &str =
 impl_execute!(AsyncMysqlConnection, .await);
 
 impl Dialect for AsyncMysqlConnection {
+    const ADDED: &str = "robots.addition";
+
     /// MariaDB's merge keeps some of several values that a patch removes.
     fn merge(removed: &[&str]) -> (String, &'static str) {
         let paths: Vec<_> = removed.iter().map(|name| format!("'$.{name}'")).collect();
