@@ -142,7 +142,7 @@ export async function historyOf(id, before) {
 
 /** The changes of all robots after a position, and the position of the next ones: of each robot the last one, or every. */
 export async function changesAfter(position, every = false) {
-  const { changes, more, next } = await valueAt("v1/changes", { limit: LIMIT, after: position, every });
+  const { changes, more, next } = await valueAt("v1/changes", { limit: LIMIT, after: position, ...(every && { every }) });
   return { changes: await changesIn(changes), next, isLast: more !== true };
 }
 

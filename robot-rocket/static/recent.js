@@ -50,6 +50,8 @@ export function startRecent() {
     refresh();
     return byId("recent-heading");
   });
+  byId("recent-day").addEventListener("change", refresh);
+  byId("recent-by").addEventListener("change", show);
   onChanges(() => byId("recent").hidden || refresh());
 }
 
@@ -71,32 +73,52 @@ async function refresh() {
 }
 
 async function read() {
-  const before = changes.length;
   const found = [];
-  let [after, isLast] = [`last-${count}`, false];
-  while (!isLast) {
+  const [start, end] = dayChosen();
+  let [after, isLast] = [start?.toISOString() ?? `last-${count}`, false];
+  while (!isLast && found.length < MOST) {
     const page = await changesAfter(after, true);
-    found.push(...page.changes.map(({ robot, ...change }) => ({ ...change, name: robot?.name })));
-    [after, isLast] = [page.next, page.isLast];
+    const ofDay = end ? page.changes.filter(({ at }) => new Date(at) < end) : page.changes;
+    found.push(...ofDay.map(({ robot, ...change }) => ({ ...change, name: robot?.name })));
+    [after, isLast] = [page.next, page.isLast || ofDay.length < page.changes.length];
   }
-  const [start, revision] = after.split("-");
+  const [now, revision] = after.split("-");
   found.reverse();
   const isShown = byId("recent-changes").hasChildNodes() && String(found.map(revisionOf)) === String(changes.map(revisionOf));
-  [identity, changes] = [start, found];
-  hasEarlier = BigInt(revision) > count && (count === FIRST || changes.length > before);
-  const all = groups();
-  if (hasEarlier && count < MOST && all.at(-1).length > count / 2) {
+  [identity, changes] = [now, found];
+  hasEarlier = !start && BigInt(revision) > count && found.length >= count;
+  if (hasEarlier && count < MOST && groups(changes).at(-1)?.length > count / 2) {
+    if (count === FIRST) draw(groups(changes));
     count *= FACTOR;
     return read();
   }
-  if (isShown && count === FIRST) return;
+  if (!isShown || count > FIRST) await show();
+}
+
+/** The beginning and the end of the chosen day, if there is one. */
+function dayChosen() {
+  const { value } = byId("recent-day");
+  if (!value) return [];
+  const [start, end] = [new Date(`${value}T00:00`), new Date(`${value}T00:00`)];
+  end.setDate(end.getDate() + 1);
+  return [start, end];
+}
+
+/** Shows the changes of the chosen author. */
+async function show() {
+  const by = byId("recent-by");
+  const valueOf = (change) => (change.by === null ? "" : `=${change.by}`);
+  const options = new Map([["*", "everybody"], ...changes.map((change) => [valueOf(change), change.by ?? "nobody known"])]);
+  const chosen = options.has(by.value) ? by.value : "*";
+  by.replaceChildren(...[...options].map(([value, text]) => element("option", { value, selected: value === chosen }, text)));
+  const all = groups(chosen === "*" ? changes : changes.filter((change) => valueOf(change) === chosen));
   draw(all);
   if (await readDetails(all)) draw(all);
 }
 
 /** Reads what single changes have changed, and the names of deleted robots. Returns whether there was something to read. */
 async function readDetails(all) {
-  const shown = all.flatMap((group) => (group.length === 1 ? group : group.slice(0, NAMED).filter(({ name }) => name === undefined)));
+  const shown = all.flatMap((group) => (group.length === 1 ? group : robotsOf(group).slice(0, NAMED).filter(({ name }) => name === undefined)));
   const unknown = shown.slice(0, DETAILED).filter(({ revision }) => !details.has(revision));
   await Promise.all(unknown.map(async ({ id, revision }) => {
     const { changes: versions } = await historyOf(id, BigInt(revision) + 1n).catch(() => ({ changes: [] }));
@@ -109,9 +131,9 @@ async function readDetails(all) {
 const revisionOf = ({ revision }) => revision;
 
 /** The changes of a user one shortly after the other, the latest first. */
-function groups() {
+function groups(some) {
   const all = [];
-  for (const change of changes) {
+  for (const change of some) {
     const last = all.at(-1)?.at(-1);
     const isSame = last && last.by === change.by && Date.parse(last.at) - Date.parse(change.at) <= PAUSE;
     if (isSame) all.at(-1).push(change);
@@ -121,7 +143,7 @@ function groups() {
 }
 
 function draw(all) {
-  byId("recent-words").textContent = changes.length === 0 ? "Nothing was changed, or it is not kept any more." : "";
+  byId("recent-words").textContent = all.length === 0 ? "Nothing was changed, or it is not kept any more." : "";
   const items = all.map((group, index) => item(group, hasEarlier && index === all.length - 1));
   const more = hasEarlier ? [button("Earlier changes", earlier)] : [];
   const labelOf = (control) => control.ariaLabel ?? control.textContent;
@@ -148,6 +170,8 @@ function item(group, isPart) {
     const named = (change) => (nameOf(change) === undefined ? `No. ${change.id}` : { id: change.id, name: nameOf(change) });
     const entry = { words: words(group, named), ...between, by: latest.by };
     parts.push(undoing(entry, robotsOf(group).length));
+  } else if (group.length > 1) {
+    parts.push(element("div", { class: "hint" }, "Perhaps not all of it: earlier changes may belong to it."));
   }
   return element("li", {}, ...parts);
 }

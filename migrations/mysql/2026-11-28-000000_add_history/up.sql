@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS robots_versions (
     updated_by VARCHAR(255),
     -- The revision, if the robot was added by it.
     addition BIGINT,
-    INDEX robots_versions_id (id, replaced),
+    INDEX robots_versions_id (id, revision),
     INDEX robots_versions_deleted (is_deleted, replaced),
     INDEX robots_versions_added (addition)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4

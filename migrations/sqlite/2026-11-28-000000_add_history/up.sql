@@ -42,7 +42,7 @@ CREATE TABLE robots_versions (
     updated_at INTEGER,
     updated_by TEXT
 ) STRICT;
-CREATE INDEX robots_versions_id ON robots_versions (id, replaced);
+CREATE INDEX robots_versions_id ON robots_versions (id, revision);
 CREATE INDEX robots_versions_deleted ON robots_versions (is_deleted, replaced);
 CREATE INDEX robots_versions_added ON robots_versions (revision) WHERE revision = added;
 

@@ -86,14 +86,16 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     }
     let watch = Watch::new(Arc::clone(&catalogue));
     while !interrupt.is_set() {
-        let mut changes = if args.follow {
-            Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait()
+        let latest = if args.follow {
+            Some(Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait())
         } else {
-            catalogue.changes(&after, PAGE).map(Arc::new)
+            None
         };
-        if args.every && changes.is_ok() {
-            changes = catalogue.every_change(&after, PAGE).map(Arc::new);
-        }
+        let changes = match latest {
+            Some(latest) if !args.every || latest.is_err() => latest,
+            _ if args.every => every_change(&*catalogue, &after).map(Arc::new),
+            _ => catalogue.changes(&after, PAGE).map(Arc::new),
+        };
         let changes = changes.map_err(|error| match (error, &state) {
             (Error::PositionGone, Some(state)) => state.gone(),
             (error, _) => error.into(),
@@ -119,6 +121,12 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
         return Err(interrupt.stopped("; run the command again to continue."));
     }
     Ok(())
+}
+
+fn every_change(catalogue: &dyn Catalogue, after: &Position) -> Result<Changes, Error> {
+    let mut changes = catalogue.every_change(after, PAGE)?;
+    EventView::convert(&mut changes.events, &catalogue.definition());
+    Ok(changes)
 }
 
 fn print(

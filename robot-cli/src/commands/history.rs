@@ -29,11 +29,12 @@ pub(crate) fn run(args: HistoryArgs, context: &mut Context<'_>) -> Result<(), Cl
     let id = args.id.map_err(CliError::no_robot)?;
     let columns = ["revision", "when", "who", "what"];
     let mut printer = EventPrinter::new(context.print_format(), &columns)?;
-    let events = catalogue.history(id, None, LIMIT)?;
+    let mut events = catalogue.history(id, None, LIMIT)?;
     if events.is_empty() {
         return Err(CliError::no_robot(id));
     }
     let definition = catalogue.definition();
+    EventView::convert(&mut events, &definition);
     let views = events
         .iter()
         .map(|event| EventView::new(event, &definition, true));

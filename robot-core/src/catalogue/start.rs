@@ -37,7 +37,7 @@ impl Start {
     /// The position where it is.
     ///
     /// # Errors
-    /// Those of [`Catalogue::position`] and [`Catalogue::changes`].
+    /// Those of [`Catalogue::position`] and [`Catalogue::every_change`].
     pub fn find<C: Catalogue + ?Sized>(self, catalogue: &C) -> Result<Position> {
         match self {
             Self::After(position) => Ok(position),
@@ -60,7 +60,7 @@ fn search<C: Catalogue + ?Sized>(
     let (mut first, mut last) = (0, now.revision());
     let mut middle = first;
     while first < last {
-        match catalogue.changes(&now.at(middle), 1) {
+        match catalogue.every_change(&now.at(middle), 1) {
             Err(Error::PositionGone) => first = middle + 1,
             Err(error) => return Err(error),
             Ok(changes) => match changes.events.first() {

@@ -178,7 +178,8 @@ pub(super) async fn store<C: Dialect>(
     let (definition, revision) = (redefinition.definition.clone(), present.revision());
     rewrite::begin(connection, redefinition, present).await?;
     let update = Fragment::new("UPDATE robots_definition SET revision = ");
-    let update = update.number(revision.next().get()).sql(", document = ");
+    let update = update.number(revision.next().get()).sql(C::IN_TRANSACTION);
+    let update = update.sql(", document = ");
     let update = update.text(json(&definition)?).sql(" WHERE revision = ");
     let update = update.number(revision.get());
     if connection.change(update).await? == 0 {

@@ -51,6 +51,10 @@ pub(super) trait Dialect: Execute {
         format!("{sql} IS NOT NULL")
     }
 
+    /// A factor of stored numbers, with which they are NULL if the server has ended the transaction without saying so; empty
+    /// if it says so.
+    const IN_TRANSACTION: &str = "";
+
     /// The SQL before a range of revisions, of versions that were added by these.
     const ADDED: &str = "robots.revision = robots.added AND robots.revision";
 

@@ -55,7 +55,7 @@ pub(super) async fn changes<C: Dialect>(
     let deleted = deleted.number(after.revision()).sql(
         " AND NOT EXISTS (SELECT 1 FROM robots AS present WHERE present.id = robots.id)
           AND NOT EXISTS (SELECT 1 FROM robots_versions AS later
-              WHERE later.id = robots.id AND later.replaced > robots.replaced)",
+              WHERE later.id = robots.id AND later.revision > robots.revision)",
     );
     let deleted = limited(deleted, " ORDER BY robots.replaced");
     let deleted = connection.versions(deleted, room).await?;
@@ -142,7 +142,7 @@ pub(super) async fn history<C: Dialect>(
         version.is_deleted = 0;
     }
     let replaced = of_robot(VERSION, "robots_versions AS robots");
-    let replaced = replaced.sql(" ORDER BY robots.replaced DESC");
+    let replaced = replaced.sql(" ORDER BY robots.revision DESC");
     let replaced = replaced.limit(limit.saturating_add(1));
     versions.extend(connection.versions(replaced, room).await?);
     let mut events = Vec::with_capacity(versions.len());

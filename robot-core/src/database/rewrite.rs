@@ -10,7 +10,7 @@ use super::{
     errors::wrap,
     fragment::{Fragment, json},
     schema::{DraftRow, ROBOT, RobotRow},
-    statements::{by_definition, check_current, end_of_step, select, set_author},
+    statements::{author, by_definition, check_current, end_of_step, select, set_author},
 };
 use crate::{
     catalogue::{DefinitionConflict, Error, Redefinition, Room},
@@ -95,9 +95,15 @@ pub(super) async fn begin<C: Dialect>(
     if !is_search_changed && dropped.is_empty() {
         return Ok(());
     }
-    connection.batch("DELETE FROM robots_rewrite").await?;
-    let insert = "INSERT INTO robots_rewrite (id, next_id, dropped, actor) VALUES (1, 1, ";
-    let insert = Fragment::new(insert).text(json(&dropped)?).sql(", ");
+    let guard = C::IN_TRANSACTION;
+    let delete = format!("DELETE FROM robots_rewrite WHERE id = 1{guard}");
+    connection.batch(&delete).await?;
+    let insert = "INSERT INTO robots_rewrite (id, next_id, dropped, actor) VALUES (1, 1";
+    let insert = Fragment::new(insert)
+        .sql(guard)
+        .sql(", ")
+        .text(json(&dropped)?)
+        .sql(", ");
     let insert = insert.text_or_null(redefinition.by.as_deref()).sql(")");
     connection.change(insert).await.map(drop)
 }
@@ -120,9 +126,8 @@ pub(super) async fn step<C: Dialect>(
     };
     let dropped = names(&dropped);
     if !dropped.is_empty() {
-        let actor =
-            "UPDATE robots_catalogue SET actor = (SELECT actor FROM robots_rewrite WHERE id = 1)";
-        connection.batch(actor).await?;
+        let actor = "(SELECT actor FROM robots_rewrite WHERE id = 1)";
+        connection.change(author::<C>().sql(actor)).await?;
         connection.batch(C::IN_ORDER).await?;
         drop_values(connection, &dropped, of_step()).await?;
         set_author(connection, None).await?;
@@ -133,6 +138,7 @@ pub(super) async fn step<C: Dialect>(
     let robots = connection.robots(query, room).await?;
     set_search_texts(connection, definition, &robots).await?;
     let place = Fragment::new("UPDATE robots_rewrite SET next_id = ").number(last + 1);
+    let place = place.sql(C::IN_TRANSACTION);
     connection.change(place).await?;
     Ok(true)
 }

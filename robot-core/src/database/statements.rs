@@ -323,16 +323,23 @@ pub(super) async fn check_current<C: Dialect>(
 }
 
 /// Stores who changes robots in the transaction of the caller, for the triggers; `None` before it ends.
-pub(super) async fn set_author<C: Execute>(
+pub(super) async fn set_author<C: Dialect>(
     connection: &mut C,
     by: Option<&str>,
 ) -> QueryResult<()> {
-    let update = Fragment::new("UPDATE robots_catalogue SET actor = ");
-    connection.change(update.text_or_null(by)).await.map(drop)
+    let update = author::<C>().text_or_null(by);
+    connection.change(update).await.map(drop)
+}
+
+/// The statement before the author.
+pub(super) fn author<C: Dialect>() -> Fragment<'static> {
+    let guard = C::IN_TRANSACTION;
+    let update = format!("UPDATE robots_catalogue SET revision = revision{guard}, actor = ");
+    Fragment::new(update)
 }
 
 /// Deletes the robots that meet a condition, and returns how many there were. If it has an author, it needs a transaction.
-pub(super) async fn delete<C: Execute>(
+pub(super) async fn delete<C: Dialect>(
     connection: &mut C,
     by: Option<&str>,
     condition: Fragment<'_>,

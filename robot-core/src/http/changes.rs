@@ -28,7 +28,7 @@ use super::{
 use crate::{
     catalogue::{
         By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, ParsePositionError, Pending,
-        Position, Redefinition, Revert, Start,
+        Position, Revert, Start,
     },
     model::{Definition, Revision, Robot, RobotId},
 };
@@ -209,17 +209,9 @@ fn changes(
         (changes.next, changes.is_last) = (more.next, more.is_last);
     }
     if is_every {
-        as_of_today(&mut changes.events, &catalogue.definition());
+        EventView::convert(&mut changes.events, &catalogue.definition());
     }
     Ok(changes)
-}
-
-/// Converts past versions as a revert would: a field may have another kind now.
-fn as_of_today(events: &mut [Event], definition: &Definition) {
-    let fields: Vec<_> = definition.own().collect();
-    for robot in events.iter_mut().filter_map(|event| event.robot.as_mut()) {
-        *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
-    }
 }
 
 fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
@@ -248,7 +240,7 @@ pub(super) fn history(call: &Call<'_>) -> Started {
             return Err(Error::NotFound(id).into());
         }
         events.truncate(limit);
-        as_of_today(&mut events, &definition);
+        EventView::convert(&mut events, &definition);
         let next = events.last().filter(|_| more);
         let next = next.map(|event| event.revision);
         let changes = events.iter();

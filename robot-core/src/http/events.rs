@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{settings::Service, token::Permission};
 use crate::{
-    catalogue::{Action, Changes, Event, Filter, Position},
+    catalogue::{Action, Changes, Event, Filter, Position, Redefinition},
     model::{Definition, Revision, RobotId, Timestamp, View},
 };
 
@@ -58,6 +58,14 @@ impl<'a> EventView<'a> {
                 robot,
                 fields: definition.all(),
             }),
+        }
+    }
+
+    /// Gives past versions the values that a revert would give them: a field may have another kind now.
+    pub fn convert(events: &mut [Event], definition: &Definition) {
+        let fields: Vec<_> = definition.own().collect();
+        for robot in events.iter_mut().filter_map(|event| event.robot.as_mut()) {
+            *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
         }
     }
 

@@ -138,8 +138,9 @@ pub(super) fn meaning(error: &(dyn std::error::Error + 'static)) -> Option<Error
             return Some(ErrorClass::ReadOnly);
         }
         Some(DieselError::DatabaseError(DatabaseErrorKind::NotNullViolation, cause)) => {
-            // MariaDB's 1048, for a revision outside of its transaction, which a Galera node has ended.
-            let columns = ["Column 'revision' ", "Column 'replaced' "];
+            // MariaDB's 1048, for a number outside of its transaction, which a Galera node has ended.
+            let columns =
+                ["revision", "replaced", "next_id"].map(|name| format!("Column '{name}' "));
             let is_lost = columns
                 .iter()
                 .any(|column| cause.message().starts_with(column));

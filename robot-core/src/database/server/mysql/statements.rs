@@ -31,6 +31,9 @@ const COLLATE: &str =
 impl_execute!(AsyncMysqlConnection, .await);
 
 impl Dialect for AsyncMysqlConnection {
+    /// As in `STORE_REVISION` of the backend.
+    const IN_TRANSACTION: &str = "/*M! * NULLIF(@@in_transaction, 0) */";
+
     const ADDED: &str = "robots.addition";
 
     /// MariaDB's merge keeps some of several values that a patch removes.
