@@ -196,9 +196,13 @@ fn changes(
     limit: usize,
     is_every: bool,
 ) -> Result<Changes, Error> {
-    let read = |after: &Position, limit: usize| match is_every {
-        true => catalogue.every_change(after, limit.min(STEP)),
-        false => catalogue.changes(after, limit.min(STEP)),
+    let read = |after: &Position, limit: usize| {
+        let limit = limit.min(STEP);
+        if is_every {
+            catalogue.every_change(after, limit)
+        } else {
+            catalogue.changes(after, limit)
+        }
     };
     let mut changes = read(after, limit)?;
     while !changes.is_last && has_room(&changes.events, limit) {

@@ -516,6 +516,8 @@ fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
             );
         }
     }
+    let last = ok(Start::Last(20).find(catalogue));
+    assert_eq!(last.revision(), now().revision() - 20);
     let other = catalogue.every_change(&Position::new("x", 0), 1);
     assert!(matches!(other, Err(Error::PositionGone)), "{other:?}");
 }
