@@ -84,7 +84,7 @@ async function read() {
   }
   const [now, revision] = after.split("-");
   found.reverse();
-  const isShown = byId("recent-changes").hasChildNodes() && String(found.map(revisionOf)) === String(changes.map(revisionOf));
+  const isShown = byId("recent-changes").hasChildNodes() && found.length === changes.length && found[0]?.revision === changes[0]?.revision;
   [identity, changes] = [now, found];
   hasEarlier = !start && BigInt(revision) > count && found.length >= count;
   if (hasEarlier && count < MOST && groups(changes).at(-1)?.length > count / 2) {
@@ -98,10 +98,7 @@ async function read() {
 /** The beginning and the end of the chosen day, if there is one. */
 function dayChosen() {
   const { value } = byId("recent-day");
-  if (!value) return [];
-  const [start, end] = [new Date(`${value}T00:00`), new Date(`${value}T00:00`)];
-  end.setDate(end.getDate() + 1);
-  return [start, end];
+  return value ? ["00:00", "24:00"].map((time) => new Date(`${value}T${time}`)) : [];
 }
 
 /** Shows the changes of the chosen author. */
@@ -127,8 +124,6 @@ async function readDetails(all) {
   }));
   return unknown.length > 0;
 }
-
-const revisionOf = ({ revision }) => revision;
 
 /** The changes of a user one shortly after the other, the latest first. */
 function groups(some) {
@@ -171,22 +166,19 @@ function item(group, isPart) {
     const entry = { words: words(group, named), ...between, by: latest.by };
     parts.push(undoing(entry, robotsOf(group).length));
   } else if (group.length > 1) {
-    parts.push(element("div", { class: "hint" }, "Perhaps not all of it: earlier changes may belong to it."));
+    parts.push(element("div", { class: "hint" }, "Earlier changes may belong to it."));
   }
   return element("li", {}, ...parts);
 }
 
 /** What happened, with some of the robots. */
 function words(group, named) {
-  const kinds = ["added", "changed", "deleted"].map((verb) => [verb, robotsOf(group.filter(({ action }) => action === verb))]);
-  const said = kinds.filter(([, { length }]) => length > 0).flatMap(([verb, { length }], index) => {
-    const start = index === 0 ? verb.charAt(0).toUpperCase() + verb.slice(1) : `, ${verb}`;
-    return group.length === 1 ? [start] : [`${start} ${inNumber(length)}`];
-  });
+  const kinds = ["added", "changed", "deleted"].map((verb) => [verb, robotsOf(group.filter(({ action }) => action === verb)).length]);
+  const said = kinds.filter(([, count]) => count > 0).map(([verb, count]) => (group.length === 1 ? verb : `${verb} ${inNumber(count)}`)).join(", ");
   const robots = robotsOf(group);
   const some = robots.slice(0, NAMED).flatMap((change, index) => [index > 0 ? ", " : " ", named(change)]);
   const more = robots.length > NAMED ? ", …" : "";
-  return group.length === 1 ? [...said, ...some] : [...said, ":", ...some, more];
+  return [said.charAt(0).toUpperCase() + said.slice(1) + (group.length === 1 ? "" : ":"), ...some, more];
 }
 
 /** The last change of each robot. */
