@@ -494,13 +494,12 @@ fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
     for number in 30..40 {
         ids.insert(change(catalogue, &mut random, number));
     }
-    for after in positions {
-        let histories = ids.iter();
-        let histories = histories.flat_map(|id| ok(catalogue.history(*id, None, 1000)));
-        let mut expected: Vec<_> = histories
-            .filter(|event| after.precedes(event.revision))
-            .collect();
-        expected.sort_unstable_by_key(|event| event.revision);
+    let histories = ids.iter();
+    let histories = histories.flat_map(|id| ok(catalogue.history(*id, None, 1000)));
+    let mut all: Vec<_> = histories.collect();
+    all.sort_unstable_by_key(|event| event.revision);
+    for after in positions.into_iter().step_by(6) {
+        let first = all.partition_point(|event| !after.precedes(event.revision));
         for limit in [1, 7, 1000] {
             let (mut events, mut next, mut is_last) = (Vec::new(), after.clone(), false);
             while !is_last {
@@ -510,8 +509,8 @@ fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
                 (next, is_last) = (page.next, page.is_last);
             }
             assert_eq!(
-                (&events, next),
-                (&expected, now()),
+                (&events[..], next),
+                (&all[first..], now()),
                 "after {after}, by {limit}"
             );
         }
