@@ -140,7 +140,7 @@ export async function historyOf(id, before) {
   return { changes: await changesIn(changes), next: more ? next : undefined };
 }
 
-/** The changes of all robots after a position, and the position of the next ones: of each robot the last one, or every. */
+/** The last change of each robot after a position, or every change, and the next position. */
 export async function changesAfter(position, every = false) {
   const { changes, more, next } = await valueAt("v1/changes", { limit: LIMIT, after: position, ...(every && { every }) });
   return { changes: await changesIn(changes), next, isLast: more !== true };

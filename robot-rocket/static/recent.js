@@ -74,7 +74,8 @@ async function refresh() {
 
 async function read() {
   const found = [];
-  const [start, end] = dayChosen();
+  const day = byId("recent-day").value;
+  const [start, end] = day ? ["00:00", "24:00"].map((time) => new Date(`${day}T${time}`)) : [];
   let [after, isLast] = [start?.toISOString() ?? `last-${count}`, false];
   while (!isLast && found.length < MOST) {
     const page = await changesAfter(after, true);
@@ -95,17 +96,11 @@ async function read() {
   if (!isShown || count > FIRST) await show();
 }
 
-/** The beginning and the end of the chosen day, if there is one. */
-function dayChosen() {
-  const { value } = byId("recent-day");
-  return value ? ["00:00", "24:00"].map((time) => new Date(`${value}T${time}`)) : [];
-}
-
 /** Shows the changes of the chosen author. */
 async function show() {
   const by = byId("recent-by");
   const valueOf = (change) => (change.by === null ? "" : `=${change.by}`);
-  const options = new Map([["*", "everybody"], ...changes.map((change) => [valueOf(change), change.by ?? "nobody known"])]);
+  const options = new Map([["*", "everybody"], ...changes.map((change) => [valueOf(change), change.by ?? "unknown"])]);
   const chosen = options.has(by.value) ? by.value : "*";
   by.replaceChildren(...[...options].map(([value, text]) => element("option", { value, selected: value === chosen }, text)));
   const all = groups(chosen === "*" ? changes : changes.filter((change) => valueOf(change) === chosen));
@@ -162,7 +157,7 @@ function item(group, isPart) {
   }
   if (!isPart) {
     const between = { after: `${identity}-${BigInt(first.revision) - 1n}`, until: `${identity}-${latest.revision}` };
-    const named = (change) => (nameOf(change) === undefined ? `No. ${change.id}` : { id: change.id, name: nameOf(change) });
+    const named = (change) => ({ id: change.id, name: nameOf(change) });
     const entry = { words: words(group, named), ...between, by: latest.by };
     parts.push(undoing(entry, robotsOf(group).length));
   } else if (group.length > 1) {
@@ -187,9 +182,6 @@ function robotsOf(group) {
   return group.filter(({ id }) => !found.has(id) && found.add(id));
 }
 
-const nameOf = ({ name, revision }) => name ?? details.get(revision)?.name;
+const nameOf = ({ id, name, revision }) => name ?? details.get(revision)?.name ?? `No. ${id}`;
 
-function linkTo(change) {
-  const name = nameOf(change);
-  return element("a", { href: addressOf(change) }, name === undefined ? `No. ${change.id}` : shownName(name));
-}
+const linkTo = (change) => element("a", { href: addressOf(change) }, shownName(nameOf(change)));

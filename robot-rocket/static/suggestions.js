@@ -10,7 +10,7 @@ import { CONDITIONS, EVERYTHING, MAX_PART, NONE } from "./view.js";
 /** The maximum number of suggestions, and milliseconds after a key until they follow. */
 const [LIMIT, PAUSE] = [12, 200];
 
-/** The numbers of robots of a view by the values of a member, the most frequent first; none if they cannot be counted. */
+/** The frequent values of a member in a view, with their counts; none if they cannot be counted. */
 const frequent = (key, view, limit, signal) => countsBy(key, view, limit, signal).then(({ groups }) => groups, () => []);
 
 /** The list of the frequent values that contain what is typed in a box, as the box offers them. */

@@ -86,11 +86,8 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     }
     let watch = Watch::new(Arc::clone(&catalogue));
     while !interrupt.is_set() {
-        let latest = if args.follow {
-            Some(Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait())
-        } else {
-            None
-        };
+        let wait = || Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait();
+        let latest = args.follow.then(wait);
         let changes = match latest {
             Some(latest) if !args.every || latest.is_err() => latest,
             _ if args.every => every_change(&*catalogue, &after).map(Arc::new),

@@ -103,7 +103,7 @@ fn changes_of_everybody_are_listed_and_undone() {
         r#"PATCH /v1/robots/1 {"year":1990} -> see #recent-changes li:first-child: Changed A
            see #recent-changes li:first-child .changed: Year 1980 → 1990
            click #recent-changes li:first-child button -> said Undone for 1 robot. -> see #table: 1980
-           see #recent-changes li:first-child: Changed 1 robot: A -> see #recent-by: everybody -> see #recent-by: nobody known
+           see #recent-changes li:first-child: Changed 1 robot: A -> see #recent-by: everybody -> see #recent-by: unknown
            set #recent-day =2020-01-01 -> see #recent-words: Nothing was changed -> set #recent-day =
            see #recent-changes li:first-child: Changed 1 robot: A -> set #recent-by =
            see #recent-changes li:first-child: Changed 1 robot: A
