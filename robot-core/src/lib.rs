@@ -117,11 +117,12 @@ pub use backup::backup;
 pub use catalogue::{
     Action, AuthoredCatalogue, Backup, BackupError, BlockingWork, By, Catalogue, CatalogueExt,
     Cause, Change, Changes, Check, CheckError, CheckReport, Commit, Comparison, Condition, Count,
-    Cursor, DefinitionConflict, EarlierVersion, Error, Event, FieldFilter, Filter, FrequentValues,
-    OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages, ParseCursorError, ParsePositionError,
-    ParseSortError, ParseStartError, ParseVersionError, Pending, Place, Position, Preparation,
-    Pruner, REVERT_LIMIT, Receipt, Redefinition, Restoration, Result, Retention, Revert, Reverted,
-    Scheme, Sort, Start, Summary, SummaryGroup, ValueCount, Watch, redact,
+    Cursor, DefinitionConflict, EarlierVersion, Error, Event, Extent, FieldFilter, Filter,
+    FrequentValues, OpenError, OpenFn, OpenOptions, Page, PageRequest, Pages, ParseCursorError,
+    ParsePositionError, ParseSortError, ParseStartError, ParseVersionError, Pending, Place,
+    Position, Preparation, Pruner, REVERT_LIMIT, Receipt, Redefinition, Restoration, Result,
+    Retention, Revert, Reverted, Scheme, Sort, Start, Summary, SummaryGroup, ValueCount, Watch,
+    redact,
 };
 pub use check::{check, repair};
 pub use files::{Existing, StoreFiles};

@@ -10,8 +10,8 @@ use std::{
 
 use clap::Args;
 use robot_core::{
-    Catalogue, Changes, Error, Event, Existing, Filter, OutputError, OutputFile, Pending, Position,
-    Robot, Start, StoreFiles, Watch, http::EventView,
+    Catalogue, Changes, Error, Event, Existing, Extent, Filter, OutputError, OutputFile, Pending,
+    Position, Robot, Start, StoreFiles, Watch, http::EventView,
 };
 use serde_json::{Value, json};
 
@@ -84,19 +84,23 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
             note("The next run prints what has changed since now.");
         }
     }
+    let (extent, option) = if args.every {
+        (Extent::Every, " --every")
+    } else {
+        (Extent::Latest, "")
+    };
     let watch = Watch::new(Arc::clone(&catalogue));
     while !interrupt.is_set() {
-        let wait = || Pending::awaited(watch.changes(after.clone(), PAGE, WAIT)).wait();
-        let latest = args.follow.then(wait);
-        let changes = match latest {
-            Some(latest) if !args.every || latest.is_err() => latest,
-            _ if args.every => every_change(&*catalogue, &after).map(Arc::new),
-            _ => catalogue.changes(&after, PAGE).map(Arc::new),
+        let changes = if args.follow {
+            Pending::awaited(watch.changes(after.clone(), extent, PAGE, WAIT)).wait()
+        } else {
+            catalogue.changes(&after, extent, PAGE).map(Arc::new)
         };
-        let changes = changes.map_err(|error| match (error, &state) {
+        let mut changes = changes.map_err(|error| match (error, &state) {
             (Error::PositionGone, Some(state)) => state.gone(),
             (error, _) => error.into(),
         })?;
+        EventView::convert_changes(&mut changes, extent, &catalogue.definition());
         if changes.next != after {
             print(&changes, &*catalogue, &filter, &mut printer, context.output)?;
             after.clone_from(&changes.next);
@@ -108,22 +112,16 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
     }
     if state.is_none() {
         if args.after.is_none() && !args.follow {
-            let last = context.call("changes --after last-20");
+            let last = context.call(&format!("changes{option} --after last-20"));
             note(&format!("The last changes are printed by: {last}"));
         }
-        let next = context.call(&format!("changes --after {after}"));
+        let next = context.call(&format!("changes{option} --after {after}"));
         note(&format!("Later changes are printed by: {next}"));
     }
     if interrupt.is_set() && !args.follow {
         return Err(interrupt.stopped("; run the command again to continue."));
     }
     Ok(())
-}
-
-fn every_change(catalogue: &dyn Catalogue, after: &Position) -> Result<Changes, Error> {
-    let mut changes = catalogue.every_change(after, PAGE)?;
-    EventView::convert(&mut changes.events, &catalogue.definition());
-    Ok(changes)
 }
 
 fn print(

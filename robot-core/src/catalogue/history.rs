@@ -118,6 +118,16 @@ pub struct Event {
     pub robot: Option<Robot>,
 }
 
+/// Which changes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The last change of each robot, with the robot as it is now. A caller that has listed the robots, and then follows
+    /// these changes from the position before the list, has the state of the catalogue.
+    Latest,
+    /// Every change, with the robot as it was after the change.
+    Every,
+}
+
 /// Some changes of a catalogue, in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {

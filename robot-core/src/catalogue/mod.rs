@@ -55,7 +55,7 @@ pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, DefinitionConflict, Error, OpenError, REVERT_LIMIT, Result};
 pub use ext::CatalogueExt;
 pub use filter::{FieldFilter, Filter};
-pub use history::{Action, Changes, Event, ParsePositionError, Position};
+pub use history::{Action, Changes, Event, Extent, ParsePositionError, Position};
 pub use options::{OpenOptions, Preparation};
 pub(crate) use page::Room;
 pub use page::{Page, PageRequest};

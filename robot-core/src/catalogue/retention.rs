@@ -7,7 +7,7 @@ use crate::model::Timestamp;
 /// Which past versions are kept: those that were replaced not longer ago than this, and so many.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Catalogue, Draft, MemoryCatalogue, Retention};
+/// use robot_core::{Catalogue, CatalogueExt, Draft, Extent, MemoryCatalogue, Retention};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// let start = catalogue.position()?;
@@ -15,7 +15,7 @@ use crate::model::Timestamp;
 /// catalogue.delete(id)?;
 /// assert_eq!(catalogue.prune(Retention::default())?, 0);
 /// assert_eq!(catalogue.prune(Retention::NONE)?, 1);
-/// assert!(catalogue.changes(&start, 10).is_err());
+/// assert!(catalogue.changes(&start, Extent::Latest, 10).is_err());
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

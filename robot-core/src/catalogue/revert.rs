@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     change::{Change, Commit},
     error::{Error, REVERT_LIMIT, Result},
-    history::{Event, Position},
+    history::{Event, Extent, Position},
     store::Catalogue,
 };
 use crate::model::{
@@ -158,10 +158,10 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     explain: Explain<'_>,
 ) -> Result<Reverted> {
     // It may be of another catalogue.
-    catalogue.changes(&revert.until, 1)?;
+    catalogue.changes(&revert.until, Extent::Latest, 1)?;
     let (mut robots, mut next) = (BTreeSet::new(), revert.after.clone());
     loop {
-        let changes = catalogue.changes(&next, PAGE)?;
+        let changes = catalogue.changes(&next, Extent::Latest, PAGE)?;
         robots.extend(changes.events.iter().map(|event| event.id));
         if changes.is_last {
             break;
@@ -197,7 +197,7 @@ pub(super) fn revert<C: Catalogue + ?Sized>(
     }
     let changes = in_order(&definition, undone);
     // If the versions at the position were removed meanwhile, robots seem not to have existed.
-    catalogue.changes(&revert.after, 1)?;
+    catalogue.changes(&revert.after, Extent::Latest, 1)?;
     let positions = if revert.is_dry_run || changes.is_empty() {
         None
     } else {

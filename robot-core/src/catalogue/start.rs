@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::{
     error::{Error, Result},
-    history::{Event, Position},
+    history::{Event, Extent, Position},
     store::Catalogue,
 };
 use crate::model::Timestamp;
@@ -12,14 +12,14 @@ use crate::model::Timestamp;
 /// Where changes of a catalogue are read from.
 ///
 /// ```
-/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, Start};
+/// use robot_core::{Catalogue, CatalogueExt, Draft, Extent, MemoryCatalogue, Start};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// for name in ["R2-D2", "C-3PO", "BB-8"] {
 ///     catalogue.add(Draft::new(name, "droid", 1977))?;
 /// }
 /// let start: Start = "last-2".parse()?;
-/// let last = catalogue.changes(&start.find(&catalogue)?, 10)?;
+/// let last = catalogue.changes(&start.find(&catalogue)?, Extent::Every, 10)?;
 /// assert_eq!(last.events[0].robot.as_ref().map(|robot| robot.name()), Some("C-3PO"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -37,7 +37,7 @@ impl Start {
     /// The position where it is.
     ///
     /// # Errors
-    /// Those of [`Catalogue::position`] and [`Catalogue::every_change`].
+    /// Those of [`Catalogue::position`] and [`Catalogue::changes`].
     pub fn find<C: Catalogue + ?Sized>(self, catalogue: &C) -> Result<Position> {
         match self {
             Self::After(position) => Ok(position),
@@ -60,7 +60,7 @@ fn search<C: Catalogue + ?Sized>(
     let (mut first, mut last) = (0, now.revision());
     let mut middle = first;
     while first < last {
-        match catalogue.every_change(&now.at(middle), 1) {
+        match catalogue.changes(&now.at(middle), Extent::Every, 1) {
             Err(Error::PositionGone) => first = middle + 1,
             Err(error) => return Err(error),
             Ok(changes) => match changes.events.first() {

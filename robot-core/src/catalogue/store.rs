@@ -10,7 +10,7 @@ use super::{
     define::Redefinition,
     error::{Error, Result},
     filter::Filter,
-    history::{Changes, Event, Position},
+    history::{Changes, Event, Extent, Position},
     page::{Page, PageRequest},
     pending::Pending,
     restoration::Restoration,
@@ -285,9 +285,7 @@ pub trait Catalogue: Send + Sync {
         Err(Error::NoHistory)
     }
 
-    /// The first robots that were added, changed or deleted after a position, in the order of their last changes: so many
-    /// at most. Each is in it once, as it is now: a caller that has listed the robots, and then follows their changes from
-    /// the position before the list, has the state of the catalogue.
+    /// The first changes after a position, in their order: so many at most.
     ///
     /// # Errors
     /// [`Error::PositionGone`](crate::Error::PositionGone) if the position is not one of this catalogue, or changes after
@@ -295,28 +293,19 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     ///
     /// ```
-    /// # use robot_core::{Action, Catalogue, CatalogueExt, Draft, MemoryCatalogue};
+    /// # use robot_core::{Action, Catalogue, CatalogueExt, Draft, Extent, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// let start = catalogue.position()?;
     /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
-    /// let changes = catalogue.changes(&start, 100)?;
-    /// assert_eq!((changes.events[0].action, changes.events[0].id), (Action::Added, id));
     /// catalogue.delete(id)?;
-    /// assert_eq!(catalogue.changes(&changes.next, 100)?.events[0].action, Action::Deleted);
+    /// let latest = catalogue.changes(&start, Extent::Latest, 100)?;
+    /// assert_eq!((latest.events[0].action, latest.events.len()), (Action::Deleted, 1));
+    /// let every = catalogue.changes(&start, Extent::Every, 100)?;
+    /// assert_eq!((every.events[0].action, every.events.len()), (Action::Added, 2));
     /// # Ok::<(), robot_core::Error>(())
     /// ```
-    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        let _ = (after, limit);
-        Err(Error::NoHistory)
-    }
-
-    /// The first changes after a position, in their order: so many at most. Each change is in it, with the robot as it was
-    /// after the change.
-    ///
-    /// # Errors
-    /// Those of [`changes`](Self::changes).
-    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        let _ = (after, limit);
+    fn changes(&self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
+        let _ = (after, extent, limit);
         Err(Error::NoHistory)
     }
 
@@ -400,11 +389,8 @@ macro_rules! forward_catalogue {
             fn position(&$self) -> Result<Position> {
                 $target.position()
             }
-            fn changes(&$self, after: &Position, limit: usize) -> Result<Changes> {
-                $target.changes(after, limit)
-            }
-            fn every_change(&$self, after: &Position, limit: usize) -> Result<Changes> {
-                $target.every_change(after, limit)
+            fn changes(&$self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
+                $target.changes(after, extent, limit)
             }
             fn history(
                 &$self,

@@ -11,7 +11,7 @@ use futures_channel::oneshot;
 
 use super::{
     error::{Error, Result},
-    history::{Changes, Position},
+    history::{Changes, Extent, Position},
     store::Catalogue,
 };
 use crate::metrics::{Counted, WAITING_CLIENTS};
@@ -24,14 +24,14 @@ const INTERVAL: Duration = Duration::from_millis(20);
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
-/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, Watch};
+/// use robot_core::{Catalogue, CatalogueExt, Draft, Extent, MemoryCatalogue, Watch};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let catalogue = Arc::new(MemoryCatalogue::new());
 /// let watch = Watch::new(Arc::clone(&catalogue) as Arc<dyn Catalogue>);
 /// let start = catalogue.position()?;
-/// let changes = watch.changes(start, 10, Duration::from_secs(30));
+/// let changes = watch.changes(start, Extent::Latest, 10, Duration::from_secs(30));
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
 /// assert_eq!(changes.await?.events.len(), 1);
 /// # Ok(())
@@ -54,6 +54,7 @@ struct Waiters {
 
 struct Waiter {
     after: Position,
+    extent: Extent,
     limit: usize,
     deadline: Option<Instant>,
     sender: oneshot::Sender<Result<Arc<Changes>>>,
@@ -94,6 +95,7 @@ impl Watch {
     pub fn changes(
         &self,
         after: Position,
+        extent: Extent,
         limit: usize,
         timeout: Duration,
     ) -> impl Future<Output = Result<Arc<Changes>>> + Send + use<> {
@@ -101,6 +103,7 @@ impl Watch {
         let mut waiters = self.0.lock();
         waiters.list.push(Waiter {
             after,
+            extent,
             limit,
             deadline: Instant::now().checked_add(timeout),
             sender,
@@ -145,10 +148,10 @@ impl Shared {
         drop(waiters);
         over.retain(|waiter| !waiter.sender.is_canceled());
         while let Some(waiter) = over.pop() {
-            let changes = self.catalogue.changes(&waiter.after, waiter.limit);
+            let wanted = (&waiter.after, waiter.extent, waiter.limit);
+            let changes = self.catalogue.changes(wanted.0, wanted.1, wanted.2);
             let changes = changes.map(Arc::new);
-            let is_equal =
-                |other: &mut Waiter| (&other.after, other.limit) == (&waiter.after, waiter.limit);
+            let is_equal = |other: &mut Waiter| (&other.after, other.extent, other.limit) == wanted;
             for waiter in over.extract_if(.., is_equal) {
                 let _ = waiter.sender.send(changes.clone());
             }

@@ -12,7 +12,7 @@ use super::{
     version::{ROBOT, VERSION, VersionRow},
 };
 use crate::{
-    catalogue::{Changes, Event, Position, Retention, Room},
+    catalogue::{Changes, Event, Extent, Position, Retention, Room},
     metrics::OLDEST_VERSION,
     model::{Revision, RobotId, Timestamp},
 };
@@ -34,10 +34,23 @@ pub(super) async fn position<C: Dialect>(connection: &mut C) -> QueryResult<(Pos
 pub(super) async fn changes<C: Dialect>(
     connection: &mut C,
     after: &Position,
+    extent: Extent,
     limit: usize,
 ) -> QueryResult<Changes> {
     let (now, complete_from) = position(connection).await?;
     after.check(&now, complete_from).map_err(wrap)?;
+    match extent {
+        Extent::Latest => latest_changes(connection, after, now, limit).await,
+        Extent::Every => every_change(connection, after, now, limit).await,
+    }
+}
+
+async fn latest_changes<C: Dialect>(
+    connection: &mut C,
+    after: &Position,
+    now: Position,
+    limit: usize,
+) -> QueryResult<Changes> {
     let limited = |condition: Fragment<'static>, order: &'static str| {
         condition.sql(order).limit(limit.saturating_add(1))
     };
@@ -81,14 +94,12 @@ pub(super) async fn changes<C: Dialect>(
     })
 }
 
-/// All changes after a position, in their order. All statements must see the same snapshot.
-pub(super) async fn every_change<C: Dialect>(
+async fn every_change<C: Dialect>(
     connection: &mut C,
     after: &Position,
+    now: Position,
     limit: usize,
 ) -> QueryResult<Changes> {
-    let (now, complete_from) = position(connection).await?;
-    after.check(&now, complete_from).map_err(wrap)?;
     // Each revision is a change.
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let last = after.revision().saturating_add(limit).min(now.revision());

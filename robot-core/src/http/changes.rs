@@ -27,10 +27,10 @@ use super::{
 };
 use crate::{
     catalogue::{
-        By, Catalogue, CatalogueExt, Changes, Error, Event, Filter, ParsePositionError, Pending,
-        Position, Revert, Start,
+        By, Catalogue, CatalogueExt, Changes, Error, Event, Extent, Filter, ParsePositionError,
+        Pending, Position, Revert, Start,
     },
-    model::{Definition, Revision, Robot, RobotId},
+    model::{Revision, Robot, RobotId},
 };
 
 /// The number of changes in a response, unless the client wants fewer or more.
@@ -116,12 +116,14 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     })?;
     let wait = call.arguments.integer("wait", 0..=WAIT_MAXIMUM)?;
     let is_every = call.arguments.flag("every")?;
+    let extent = if is_every {
+        Extent::Every
+    } else {
+        Extent::Latest
+    };
     let limit = call.arguments.limit()?.unwrap_or(LIMIT);
     let (service, definition) = (Arc::clone(call.service), Arc::clone(&call.definition));
     if accepts_events(headers::value(call.headers, ACCEPT).as_deref()) {
-        if is_every {
-            return Err(Failure::malformed("every: a stream has the latest changes"));
-        }
         let last = headers::value(call.headers, LAST_EVENT_ID).filter(|last| !last.is_empty());
         let last = last.map(|last| last.parse().map_err(position_failure("Last-Event-ID")));
         let start = last.transpose()?.map(Start::After).or(start);
@@ -134,13 +136,14 @@ pub(super) fn list(call: &Call<'_>) -> Started {
                 Some(start) => start.find(&*service.catalogue)?,
                 None => service.catalogue.position()?,
             };
-            service.catalogue.changes(&after, 1)?;
+            service.catalogue.changes(&after, extent, 1)?;
             Ok(response::events(Events {
                 definition: definition.revision(),
                 service,
                 credentials,
                 filter,
                 after,
+                extent,
                 until,
                 sent: None,
             }))
@@ -161,11 +164,10 @@ pub(super) fn list(call: &Call<'_>) -> Started {
     let wait = Duration::from_secs(wait.unwrap_or(0));
     let has_unknown = filter.unknown_choices().next().is_some();
     let start = match start {
-        Start::After(after) if !wait.is_zero() && !has_unknown && !is_every => {
-            let changes = service.watch.changes(after, limit.min(STEP), wait);
+        Start::After(after) if !wait.is_zero() && !has_unknown => {
+            let changes = service.watch.changes(after, extent, limit.min(STEP), wait);
             return Ok(Pending::awaited(async move {
-                let changes = changes.await?;
-                Ok(page(&changes, &service.catalogue.definition(), &filter))
+                Ok(page(changes.await?, extent, &*service.catalogue, &filter))
             }));
         }
         start => start,
@@ -176,10 +178,10 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         if !wait.is_zero() {
             // Not for longer: it has a thread.
             let wait = wait.min(Duration::from_secs(1));
-            Pending::awaited(service.watch.changes(after.clone(), 1, wait)).wait()?;
+            Pending::awaited(service.watch.changes(after.clone(), extent, 1, wait)).wait()?;
         }
-        let changes = changes(&*service.catalogue, &after, limit, is_every)?;
-        Ok(page(&changes, &service.catalogue.definition(), &filter))
+        let changes = changes(&*service.catalogue, &after, extent, limit)?;
+        Ok(page(changes.into(), extent, &*service.catalogue, &filter))
     }))
 }
 
@@ -189,38 +191,36 @@ fn has_room(events: &[Event], limit: usize) -> bool {
     events.len() < limit && robots.map(Robot::size).sum::<usize>() < SIZE
 }
 
-/// Some changes after a position: every one, with the robot as it was after it, or of each robot the latest one.
+/// Some changes after a position.
 fn changes(
     catalogue: &dyn Catalogue,
     after: &Position,
+    extent: Extent,
     limit: usize,
-    is_every: bool,
 ) -> Result<Changes, Error> {
-    let read = |after: &Position, limit: usize| {
-        let limit = limit.min(STEP);
-        if is_every {
-            catalogue.every_change(after, limit)
-        } else {
-            catalogue.changes(after, limit)
-        }
-    };
+    let read = |after: &Position, limit: usize| catalogue.changes(after, extent, limit.min(STEP));
     let mut changes = read(after, limit)?;
     while !changes.is_last && has_room(&changes.events, limit) {
         let more = read(&changes.next, limit - changes.events.len())?;
         let is_latest = |event: &Event| more.events.iter().all(|later| later.id != event.id);
-        changes.events.retain(|event| is_every || is_latest(event));
+        let is_wanted = |event: &Event| extent == Extent::Every || is_latest(event);
+        changes.events.retain(is_wanted);
         changes.events.extend(more.events);
         (changes.next, changes.is_last) = (more.next, more.is_last);
-    }
-    if is_every {
-        EventView::convert(&mut changes.events, &catalogue.definition());
     }
     Ok(changes)
 }
 
-fn page(changes: &Changes, definition: &Definition, filter: &Filter) -> Response {
+fn page(
+    mut changes: Arc<Changes>,
+    extent: Extent,
+    catalogue: &dyn Catalogue,
+    filter: &Filter,
+) -> Response {
+    let definition = catalogue.definition();
+    EventView::convert_changes(&mut changes, extent, &definition);
     response::not_stored(render::json(&Page {
-        changes: EventView::all(changes, definition, filter).collect(),
+        changes: EventView::all(&changes, &definition, filter).collect(),
         next: &changes.next,
         more: !changes.is_last,
     }))

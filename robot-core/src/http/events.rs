@@ -10,19 +10,19 @@ use serde::Serialize;
 
 use super::{settings::Service, token::Permission};
 use crate::{
-    catalogue::{Action, Changes, Event, Filter, Position, Redefinition},
+    catalogue::{Action, Changes, Event, Extent, Filter, Position, Redefinition},
     model::{Definition, Revision, RobotId, Timestamp, View},
 };
 
 /// A change as the API shows it, as JSON.
 ///
 /// ```
-/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, http::EventView};
+/// use robot_core::{Catalogue, CatalogueExt, Draft, Extent, MemoryCatalogue, http::EventView};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// let start = catalogue.position()?;
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// let changes = catalogue.changes(&start, 1)?;
+/// let changes = catalogue.changes(&start, Extent::Latest, 1)?;
 /// let definition = catalogue.definition();
 /// assert_eq!(EventView::new(&changes.events[0], &definition, true).action, "added");
 /// # Ok::<(), robot_core::Error>(())
@@ -58,6 +58,13 @@ impl<'a> EventView<'a> {
                 robot,
                 fields: definition.all(),
             }),
+        }
+    }
+
+    /// Like [`convert`](Self::convert), for changes of which all are read: the latest ones have present values.
+    pub fn convert_changes(changes: &mut Arc<Changes>, extent: Extent, definition: &Definition) {
+        if extent == Extent::Every {
+            Self::convert(&mut Arc::make_mut(changes).events, definition);
         }
     }
 
@@ -128,6 +135,7 @@ pub struct Events {
     pub(super) credentials: Option<String>,
     pub(super) filter: Filter,
     pub(super) after: Position,
+    pub(super) extent: Extent,
     /// The revision of the definition by which the filter was read.
     pub(super) definition: Revision,
     /// When the stream ends.
@@ -159,10 +167,11 @@ impl Events {
             };
             let wait = left.unwrap_or(CHECK).min(CHECK);
             let after = self.after.clone();
-            let changes = self.service.watch.changes(after, LIMIT, wait).await.ok()?;
+            let changes = self.service.watch.changes(after, self.extent, LIMIT, wait);
+            let changes = changes.await.ok()?;
             if !changes.events.is_empty() && self.may_go_on() {
                 self.sent = Some(Instant::now());
-                return Some(self.piece(&changes));
+                return Some(self.piece(changes));
             }
             // Numbers of changes may have gaps.
             if changes.events.is_empty() {
@@ -190,11 +199,12 @@ impl Events {
     }
 
     /// Changes as events, up to the size of a piece.
-    fn piece(&mut self, changes: &Changes) -> Vec<u8> {
+    fn piece(&mut self, mut changes: Arc<Changes>) -> Vec<u8> {
         let definition = self.service.catalogue.definition();
+        EventView::convert_changes(&mut changes, self.extent, &definition);
         let mut bytes = Vec::new();
         self.after = changes.next.clone();
-        for view in EventView::all(changes, &definition, &self.filter) {
+        for view in EventView::all(&changes, &definition, &self.filter) {
             let next = Position {
                 revision: view.revision.get(),
                 ..changes.next.clone()

@@ -10,7 +10,7 @@ use std::{
 use compact_str::{CompactString, format_compact};
 
 use crate::{
-    catalogue::{Action, Changes, Error, Event, Position, Result, Retention},
+    catalogue::{Action, Changes, Error, Event, Extent, Position, Result, Retention},
     model::{Revision, Robot, RobotId, Timestamp},
 };
 
@@ -153,27 +153,19 @@ impl History {
         })
     }
 
-    pub(super) fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        let is_latest = |(number, entry): &(&i64, &Entry)| {
-            let mut later = self.of_robots.range((entry.id, **number + 1)..);
-            later.next().is_none_or(|(id, _)| *id != entry.id)
-        };
-        self.chosen(after, limit, is_latest)
-    }
-
-    pub(super) fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.chosen(after, limit, |_| true)
-    }
-
-    fn chosen(
+    pub(super) fn changes(
         &self,
         after: &Position,
+        extent: Extent,
         limit: usize,
-        is_chosen: impl Fn(&(&i64, &Entry)) -> bool,
     ) -> Result<Changes> {
+        let is_wanted = |(number, entry): &(&i64, &Entry)| {
+            let mut later = self.of_robots.range((entry.id, **number + 1)..);
+            extent == Extent::Every || later.next().is_none_or(|(id, _)| *id != entry.id)
+        };
         after.check(&self.position, self.complete_from)?;
-        let chosen = self.log.range(after.revision() + 1..).filter(is_chosen);
-        let events = chosen.filter_map(Self::event);
+        let wanted = self.log.range(after.revision() + 1..).filter(is_wanted);
+        let events = wanted.filter_map(Self::event);
         let mut events: Vec<_> = events.take(limit.saturating_add(1)).collect();
         let is_last = events.len() <= limit;
         events.truncate(limit);

@@ -15,8 +15,8 @@ use history::History;
 
 use crate::{
     catalogue::{
-        Action, Catalogue, Change, Changes, Commit, Error, Event, Page, PageRequest, Pending,
-        Position, Receipt, Redefinition, Restoration, Result, Retention,
+        Action, Catalogue, Change, Changes, Commit, Error, Event, Extent, Page, PageRequest,
+        Pending, Position, Receipt, Redefinition, Restoration, Result, Retention,
     },
     model::{
         Audit, Definition, Field, Member, Revision, Robot, RobotId, Timestamp, ValidDraft,
@@ -375,12 +375,8 @@ impl Catalogue for MemoryCatalogue {
         Ok(self.read().history.position().clone())
     }
 
-    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.read().history.changes(after, limit)
-    }
-
-    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.read().history.every_change(after, limit)
+    fn changes(&self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
+        self.read().history.changes(after, extent, limit)
     }
 
     fn prune(&self, keep: Retention) -> Result<u64> {

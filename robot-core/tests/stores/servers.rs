@@ -10,8 +10,8 @@ use diesel::{
     result::{DatabaseErrorKind::NotNullViolation, Error::DatabaseError},
 };
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, Pending, Receipt, Robot,
-    RobotId, ValidDraft, Violation, open,
+    Catalogue, CatalogueExt, Change, Error, Extent, OpenError, OpenOptions, Pending, Receipt,
+    Robot, RobotId, ValidDraft, Violation, open,
 };
 
 use crate::{
@@ -350,7 +350,10 @@ fn positions_are_those_of_one_table_on_postgres() {
          DROP TABLE robots_catalogue;
          ALTER TABLE loaded RENAME TO robots_catalogue",
     );
-    let gone = database.open().changes(&position, 1).unwrap_err();
+    let gone = database
+        .open()
+        .changes(&position, Extent::Latest, 1)
+        .unwrap_err();
     assert!(matches!(gone, robot_core::Error::PositionGone));
 }
 
@@ -387,6 +390,12 @@ fn user_who_may_only_read_lists_robots_on_mariadb() {
     let catalogue = open(&url).unwrap();
     let position = catalogue.position().unwrap();
     assert_eq!(catalogue.list().unwrap(), [robot]);
-    assert_eq!(catalogue.changes(&position, 1).unwrap().events, []);
+    assert_eq!(
+        catalogue
+            .changes(&position, Extent::Latest, 1)
+            .unwrap()
+            .events,
+        []
+    );
     assert!(catalogue.add(draft("b")).is_err());
 }

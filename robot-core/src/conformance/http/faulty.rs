@@ -7,8 +7,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Changes, Commit, Count, Cursor, Error, Event, Filter, Page, PageRequest,
-        Pending, Position, Receipt, Redefinition, Restoration, Result,
+        Catalogue, Change, Changes, Commit, Count, Cursor, Error, Event, Extent, Filter, Page,
+        PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result,
     },
     model::{Definition, Field, Revision, Robot, RobotId},
 };
@@ -133,11 +133,8 @@ impl Catalogue for Faulty {
     fn position(&self) -> Result<Position> {
         self.checked(Access::Other)?.position()
     }
-    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.checked(Access::Other)?.changes(after, limit)
-    }
-    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.checked(Access::Other)?.every_change(after, limit)
+    fn changes(&self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
+        self.checked(Access::Other)?.changes(after, extent, limit)
     }
     fn history(&self, id: RobotId, before: Option<Revision>, limit: usize) -> Result<Vec<Event>> {
         self.checked(Access::Other)?.history(id, before, limit)

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Changes, Commit, Count, Event, Filter, Page, PageRequest,
-        Pending, Position, Receipt, Redefinition, Restoration, Result, Retention,
+        Catalogue, CatalogueExt, Change, Changes, Commit, Count, Event, Extent, Filter, Page,
+        PageRequest, Pending, Position, Receipt, Redefinition, Restoration, Result, Retention,
     },
     memory::MemoryCatalogue,
     model::{Definition, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft},
@@ -146,18 +146,11 @@ impl Catalogue for FaultyStore {
         self.store.position()
     }
 
-    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
-        let changes = self.store.changes(after, limit);
-        match self.fault {
-            Fault::Changes(alter) => alter(changes),
-            _ => changes,
-        }
-    }
-
-    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        let changes = self.store.every_change(after, limit);
-        match self.fault {
-            Fault::EveryChange(alter) => alter(changes),
+    fn changes(&self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
+        let changes = self.store.changes(after, extent, limit);
+        match (&self.fault, extent) {
+            (Fault::Changes(alter), Extent::Latest)
+            | (Fault::EveryChange(alter), Extent::Every) => alter(changes),
             _ => changes,
         }
     }

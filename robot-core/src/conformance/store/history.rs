@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Action, AuthoredCatalogue, By, Catalogue, CatalogueExt, Change, Error, Event, Filter,
-        Pages, Position, Redefinition, Retention, Revert, Sort, Start,
+        Action, AuthoredCatalogue, By, Catalogue, CatalogueExt, Change, Error, Event, Extent,
+        Filter, Pages, Position, Redefinition, Retention, Revert, Sort, Start,
     },
     conformance::{Case, at_once, cases},
     model::{Audit, Draft, Field, Robot, RobotId, Timestamp, ValidChanges, Value, Violation},
@@ -80,12 +80,12 @@ fn changes_are_in_order_and_robots_are_once(catalogue: &dyn Catalogue) {
         (&start, &[kept, deleted, restored, changed][..]),
         (&middle, &[deleted, restored, changed]),
     ] {
-        let all = ok(catalogue.changes(after, 100));
+        let all = ok(catalogue.changes(after, Extent::Latest, 100));
         assert_eq!(shown(&all.events), expected);
         assert!(all.is_last && all.next == ok(catalogue.position()));
         let (mut one_by_one, mut next) = (Vec::new(), after.clone());
         loop {
-            let page = ok(catalogue.changes(&next, 1));
+            let page = ok(catalogue.changes(&next, Extent::Latest, 1));
             assert!(page.events.len() <= 1);
             one_by_one.extend(page.events);
             next = page.next;
@@ -96,7 +96,7 @@ fn changes_are_in_order_and_robots_are_once(catalogue: &dyn Catalogue) {
         assert_eq!((one_by_one, next), (all.events, all.next));
     }
     let now = ok(catalogue.position());
-    assert_eq!(ok(catalogue.changes(&now, 100)).events, []);
+    assert_eq!(ok(catalogue.changes(&now, Extent::Latest, 100)).events, []);
     assert_eq!(now.to_string().parse(), Ok(now));
 }
 
@@ -114,7 +114,7 @@ fn changes_start_at_a_time_or_before_the_last_ones(catalogue: &dyn Catalogue) {
     let time = ok(catalogue.history(first.id(), None, 1))[0].at;
     ok(catalogue.delete(add(catalogue, "e").id()));
     let revisions = |start: Start| {
-        let changes = ok(catalogue.changes(&ok(start.find(catalogue)), 100));
+        let changes = ok(catalogue.changes(&ok(start.find(catalogue)), Extent::Latest, 100));
         let revisions = changes.events.iter().map(|event| event.revision.get());
         revisions.collect::<Vec<_>>()
     };
@@ -265,11 +265,16 @@ fn positions_of_others_are_gone(catalogue: &dyn Catalogue) {
     let (identity, _) = text.rsplit_once('-').unwrap_or_default();
     for text in [format!("{identity}-1"), format!("{identity}x-0")] {
         let other: Position = text.parse().unwrap_or_else(|error| panic!("{error}"));
-        let changes = catalogue.changes(&other, 10);
+        let changes = catalogue.changes(&other, Extent::Latest, 10);
         assert!(matches!(changes, Err(Error::PositionGone)), "{changes:?}");
     }
     add(catalogue, "a");
-    assert_eq!(ok(catalogue.changes(&start, 10)).events.len(), 1);
+    assert_eq!(
+        ok(catalogue.changes(&start, Extent::Latest, 10))
+            .events
+            .len(),
+        1
+    );
 }
 
 fn changes_together_are_between_positions(catalogue: &dyn Catalogue) {
@@ -282,7 +287,7 @@ fn changes_together_are_between_positions(catalogue: &dyn Catalogue) {
     let changes = changes.chain([Change::Delete(old, None)]);
     let positions = ok(catalogue.commit(changes.collect(), Some("Anna"))).positions;
     assert_eq!(positions, Some((before.clone(), ok(catalogue.position()))));
-    let made = ok(catalogue.changes(&before, 10)).events;
+    let made = ok(catalogue.changes(&before, Extent::Latest, 10)).events;
     assert!(
         made.iter().all(|event| event.by.as_deref() == Some("Anna")),
         "{made:?}"
@@ -361,7 +366,7 @@ fn followers_have_the_state_of_the_catalogue(catalogue: &dyn Catalogue) {
         let (mut copy, mut next) = (BTreeMap::new(), start.clone());
         loop {
             let is_over = are_done.load(Ordering::SeqCst);
-            let changes = ok(catalogue.changes(&next, 1 + 5 * (thread - WRITERS)));
+            let changes = ok(catalogue.changes(&next, Extent::Latest, 1 + 5 * (thread - WRITERS)));
             let mut last = next.revision();
             for event in changes.events {
                 assert!(event.revision.get() > last, "{event:?} after {last}");
@@ -503,7 +508,7 @@ fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
         for limit in [1, 7, 1000] {
             let (mut events, mut next, mut is_last) = (Vec::new(), after.clone(), false);
             while !is_last {
-                let page = ok(catalogue.every_change(&next, limit));
+                let page = ok(catalogue.changes(&next, Extent::Every, limit));
                 assert!(page.events.len() <= limit);
                 events.extend(page.events);
                 (next, is_last) = (page.next, page.is_last);
@@ -517,7 +522,7 @@ fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
     }
     let last = ok(Start::Last(20).find(catalogue));
     assert_eq!(last.revision(), now().revision() - 20);
-    let other = catalogue.every_change(&Position::new("x", 0), 1);
+    let other = catalogue.changes(&Position::new("x", 0), Extent::Every, 1);
     assert!(matches!(other, Err(Error::PositionGone)), "{other:?}");
 }
 
@@ -626,19 +631,27 @@ fn versions_are_pruned_from_the_oldest(catalogue: &dyn Catalogue) {
     };
     assert_eq!(ok(catalogue.prune(kept(2))), 2);
     assert_eq!(ok(catalogue.prune(kept(2))), 0);
-    let gone = catalogue.changes(&start, 10);
+    let gone = catalogue.changes(&start, Extent::Latest, 10);
     assert!(matches!(gone, Err(Error::PositionGone)), "{gone:?}");
-    assert_eq!(ok(catalogue.changes(&middle, 10)).events.len(), 1);
+    assert_eq!(
+        ok(catalogue.changes(&middle, Extent::Latest, 10))
+            .events
+            .len(),
+        1
+    );
     assert_eq!(ok(catalogue.history(a, None, 10)).len(), 2);
     assert_eq!(ok(catalogue.prune(Retention::NONE)), 2);
     assert!(matches!(
-        catalogue.changes(&middle, 10),
+        catalogue.changes(&middle, Extent::Latest, 10),
         Err(Error::PositionGone)
     ));
-    assert_eq!(ok(catalogue.changes(&now, 10)).events, []);
+    assert_eq!(ok(catalogue.changes(&now, Extent::Latest, 10)).events, []);
     assert_eq!(ok(catalogue.history(b, None, 10)), []);
     assert_eq!(ok(catalogue.history(a, None, 10)).len(), 1);
     // Later changes are kept again.
     ok(catalogue.update(a, year(5)));
-    assert_eq!(ok(catalogue.changes(&now, 10)).events.len(), 1);
+    assert_eq!(
+        ok(catalogue.changes(&now, Extent::Latest, 10)).events.len(),
+        1
+    );
 }

@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Authored, Catalogue, Change, Changes, Commit, Count, Event, Filter, FrequentValues,
+        Authored, Catalogue, Change, Changes, Commit, Count, Event, Extent, Filter, FrequentValues,
         OpenError, OpenOptions, Page, PageRequest, Pending, Position, Receipt, Redefinition,
         Restoration, Result, Retention, redact,
     },
@@ -346,20 +346,11 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         Ok(position)
     }
 
-    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+    fn changes(&self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
         let changes = self.snapshot(Operation::Page, &async |connection: &mut B| {
             // What has changed may have values of fields that this process does not know.
             self.pool.connector.definition.refresh(connection).await?;
-            history::changes(connection, after, limit).await
-        })?;
-        self.make_durable(changes.next.revision())?;
-        Ok(changes)
-    }
-
-    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        let changes = self.snapshot(Operation::Page, &async |connection: &mut B| {
-            self.pool.connector.definition.refresh(connection).await?;
-            history::every_change(connection, after, limit).await
+            history::changes(connection, after, extent, limit).await
         })?;
         self.make_durable(changes.next.revision())?;
         Ok(changes)

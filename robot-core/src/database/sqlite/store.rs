@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Authored, Catalogue, Change, Changes, Commit, Count, Error, Event, Filter, FrequentValues,
-        OpenError, OpenOptions, Page, PageRequest, Pending, Position, Preparation, Receipt,
-        Redefinition, Restoration, Result, Retention, Scheme,
+        Authored, Catalogue, Change, Changes, Commit, Count, Error, Event, Extent, Filter,
+        FrequentValues, OpenError, OpenOptions, Page, PageRequest, Pending, Position, Preparation,
+        Receipt, Redefinition, Restoration, Result, Retention, Scheme,
     },
     database::{
         define::KnownDefinition,
@@ -268,21 +268,12 @@ impl Catalogue for SqliteCatalogue {
         Ok(position?.0)
     }
 
-    fn changes(&self, after: &Position, limit: usize) -> Result<Changes> {
+    fn changes(&self, after: &Position, extent: Extent, limit: usize) -> Result<Changes> {
         self.reads.pool.read(|connection| {
             connection.transaction(|connection| {
                 // What has changed may have values of fields that this process does not know.
                 now(self.definition.refresh(connection))?;
-                now(history::changes(connection, after, limit))
-            })
-        })
-    }
-
-    fn every_change(&self, after: &Position, limit: usize) -> Result<Changes> {
-        self.reads.pool.read(|connection| {
-            connection.transaction(|connection| {
-                now(self.definition.refresh(connection))?;
-                now(history::every_change(connection, after, limit))
+                now(history::changes(connection, after, extent, limit))
             })
         })
     }

@@ -13,7 +13,7 @@ use std::{
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Backup, BackupError, Catalogue, CatalogueExt, Error, Existing, OpenOptions, backup,
+    Backup, BackupError, Catalogue, CatalogueExt, Error, Existing, Extent, OpenOptions, backup,
     transfer::digest,
 };
 use tempfile::TempDir;
@@ -252,7 +252,7 @@ fn restored_backup_is_another_catalogue() {
     let result = options.restore_backup(&backup, &restored, Existing::Keep, next);
     assert_eq!(result.unwrap().robots, 1);
     let restored = robot_core::open(&restored).unwrap();
-    let changes = restored.changes(&before, 10);
+    let changes = restored.changes(&before, Extent::Latest, 10);
     assert!(matches!(changes, Err(Error::PositionGone)), "{changes:?}");
     let history = restored.history(restored.list().unwrap()[0].id(), None, 10);
     assert_eq!(history.unwrap().len(), 1);

@@ -2,7 +2,8 @@
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Position, Receipt,
+        Catalogue, CatalogueExt, Change, Cursor, Error, Extent, Filter, PageRequest, Position,
+        Receipt,
     },
     model::{Draft, Revision, Robot, RobotId, ValidChanges, Violation},
 };
@@ -117,7 +118,7 @@ fn changed(catalogue: &dyn Catalogue, after: i64) -> Result<CallResult, Error> {
         revision: after,
         ..now
     };
-    let changes = catalogue.changes(&after, 1000)?;
+    let changes = catalogue.changes(&after, Extent::Latest, 1000)?;
     Ok(changes
         .events
         .into_iter()
