@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use robot_core::http::EventView;
+use robot_core::{Definition, Event, Robot, http::EventView};
 use serde_json::Value;
 
 use crate::{context::OutputFormat, error::CliError, rows::RowTable};
@@ -32,11 +32,11 @@ impl<'a> EventPrinter<'a> {
     pub(crate) fn print(
         &mut self,
         events: &[EventView<'_>],
-        row: impl FnMut(usize) -> Result<Vec<Value>, CliError>,
+        row: impl FnMut(usize) -> Vec<Value>,
         output: &mut dyn Write,
     ) -> Result<(), CliError> {
         let printed = if let Some(table) = &mut self.table {
-            let rows = (0..events.len()).map(row).collect::<Result<Vec<_>, _>>()?;
+            let rows: Vec<_> = (0..events.len()).map(row).collect();
             table.print(self.columns, &rows, output)
         } else {
             events.iter().try_for_each(|event| {
@@ -48,4 +48,20 @@ impl<'a> EventPrinter<'a> {
             .and_then(|()| output.flush())
             .map_err(CliError::output)
     }
+}
+
+/// The values that a change has changed, of the fields that the catalogue has now.
+pub(crate) fn changed_values(event: &Event, definition: &Definition) -> String {
+    let fields = definition.settable().iter().filter_map(|field| {
+        let name = field.name();
+        let of = |robot: &Option<Robot>| Some(robot.as_ref()?.value(name)?.to_string());
+        let (before, now) = (of(&event.before), of(&event.robot));
+        let text = |value: &Option<String>| value.as_deref().unwrap_or("none").to_owned();
+        let change = match event.before {
+            None => format!("{name}={}", text(&now)),
+            Some(_) => format!("{name}: {} → {}", text(&before), text(&now)),
+        };
+        (before != now).then_some(change)
+    });
+    fields.collect::<Vec<_>>().join(", ")
 }

@@ -10,15 +10,15 @@ use std::{
 
 use clap::Args;
 use robot_core::{
-    Catalogue, Changes, Error, Event, Existing, Extent, Filter, OutputError, OutputFile, Pending,
-    Position, Robot, Start, StoreFiles, Watch, http::EventView,
+    Catalogue, Changes, Definition, Error, Event, Existing, Extent, Filter, OutputError,
+    OutputFile, Pending, Position, Robot, Start, StoreFiles, Watch, http::EventView,
 };
 use serde_json::{Value, json};
 
 use crate::{
     context::{Context, OutputFormat},
     error::CliError,
-    events::EventPrinter,
+    events::{EventPrinter, changed_values},
     interrupt::Interrupt,
     selection::TextFilterArgs,
     terminal::note,
@@ -100,9 +100,11 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
             (Error::PositionGone, Some(state)) => state.gone(),
             (error, _) => error.into(),
         })?;
-        EventView::convert_changes(&mut changes, extent, &catalogue.definition());
+        let definition = catalogue.definition();
+        EventView::convert_changes(&mut changes, extent, &definition);
         if changes.next != after {
-            print(&changes, &*catalogue, &filter, &mut printer, context.output)?;
+            let (printer, output) = (&mut printer, &mut *context.output);
+            print(&changes, extent, &definition, &filter, printer, output)?;
             after.clone_from(&changes.next);
             state.as_ref().map_or(Ok(()), |state| state.save(&after))?;
         }
@@ -126,35 +128,33 @@ pub(crate) fn run(args: &ChangesArgs, context: &mut Context<'_>) -> Result<(), C
 
 fn print(
     changes: &Changes,
-    catalogue: &dyn Catalogue,
+    extent: Extent,
+    definition: &Definition,
     filter: &Filter,
     printer: &mut EventPrinter<'_>,
     output: &mut dyn Write,
 ) -> Result<(), CliError> {
-    let definition = catalogue.definition();
-    let views: Vec<_> = EventView::all(changes, &definition, filter).collect();
-    let rows = |index: usize| row(&changes.events[index], views[index].action, catalogue);
+    let views: Vec<_> = EventView::all(changes, extent, definition, filter).collect();
+    let rows = |index: usize| row(&changes.events[index], views[index].action, definition);
     printer.print(&views, rows, output)
 }
 
 /// A change in a table, in which a deleted robot has the name that it had.
-fn row(event: &Event, action: &str, catalogue: &dyn Catalogue) -> Result<Vec<Value>, CliError> {
-    let before = match event.robot {
-        Some(_) => Vec::new(),
-        None => catalogue.history(event.id, Some(event.revision), 1)?,
+fn row(event: &Event, action: &str, definition: &Definition) -> Vec<Value> {
+    let robot = event.robot.as_ref().or(event.before.as_ref());
+    let values = match (&event.robot, &event.before) {
+        (Some(_), Some(_)) => changed_values(event, definition),
+        _ => String::new(),
     };
-    let mut robots = event
-        .robot
-        .iter()
-        .chain(before.iter().filter_map(|event| event.robot.as_ref()));
-    Ok(vec![
+    let what = if values.is_empty() { action } else { &values };
+    vec![
         json!(event.revision),
         json!(event.at),
         json!(event.by),
-        json!(action),
+        json!(what),
         json!(event.id.get()),
-        json!(robots.next().map(Robot::name)),
-    ])
+        json!(robot.map(Robot::name)),
+    ]
 }
 
 fn parse_start(text: &str) -> Result<Start, &'static str> {

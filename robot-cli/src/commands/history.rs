@@ -1,13 +1,13 @@
 //! `history`: the changes of a robot.
 
 use clap::Args;
-use robot_core::{Catalogue, Definition, Event, Value, http::EventView};
+use robot_core::{Catalogue, Definition, Event, http::EventView};
 use serde_json::json;
 
 use crate::{
     context::Context,
     error::CliError,
-    events::EventPrinter,
+    events::{EventPrinter, changed_values},
     fields::{IdArgument, parse_id},
 };
 
@@ -40,43 +40,26 @@ pub(crate) fn run(args: HistoryArgs, context: &mut Context<'_>) -> Result<(), Cl
         .map(|event| EventView::new(event, &definition, true));
     let row = |index: usize| {
         let event = &events[index];
-        let what = what(event, events.get(index + 1), &definition);
-        Ok(vec![
+        vec![
             json!(event.revision),
             json!(event.at),
             json!(event.by),
-            json!(what),
-        ])
+            json!(what(event, &definition)),
+        ]
     };
     printer.print(&views.collect::<Vec<_>>(), row, context.output)
 }
 
-/// What a change did, after an earlier one, to the fields that the catalogue has now.
-fn what(event: &Event, earlier: Option<&Event>, definition: &Definition) -> String {
-    let Some(robot) = &event.robot else {
-        return "deleted".to_owned();
-    };
-    let earlier = earlier.and_then(|earlier| earlier.robot.as_ref());
-    let text = |value: Option<Value<'_>>| {
-        value.map_or_else(|| "none".to_owned(), |value| value.to_string())
-    };
-    let changes = definition.settable().iter().filter_map(|field| {
-        let name = field.name();
-        let before = earlier.and_then(|earlier| earlier.value(name));
-        let now = robot.value(name);
-        let change = match earlier {
-            None => format!("{name}={}", text(now.clone())),
-            Some(_) => format!("{name}: {} → {}", text(before.clone()), text(now.clone())),
-        };
-        (before != now).then_some(change)
-    });
-    let changes = changes.collect::<Vec<_>>().join(", ");
-    match earlier {
-        Some(_) => changes,
+/// What a change did.
+fn what(event: &Event, definition: &Definition) -> String {
+    let changes = changed_values(event, definition);
+    match (&event.robot, &event.before) {
+        (None, _) => "deleted".to_owned(),
+        (_, Some(_)) => changes,
         // A change whose version before is not kept has all values, too.
-        None => format!(
-            "{}: {changes}",
-            EventView::new(event, definition, true).action
-        ),
+        (_, None) => {
+            let view = EventView::new(event, definition, true);
+            format!("{}: {changes}", view.action)
+        }
     }
 }

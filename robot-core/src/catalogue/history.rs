@@ -116,6 +116,9 @@ pub struct Event {
     pub id: RobotId,
     /// The robot after the change; `None` if it was deleted.
     pub robot: Option<Robot>,
+    /// The robot before the change; `None` if it did not exist, if the version is not kept, or if only the
+    /// [latest](Extent::Latest) changes are read and it was not deleted.
+    pub before: Option<Robot>,
 }
 
 /// Which changes are read.

@@ -1,6 +1,6 @@
 //! The changes of a catalogue, and the history of a robot, from the robots and the versions that changes have replaced.
 
-use std::{cmp::Reverse, time::Duration};
+use std::{cmp::Reverse, collections::HashMap, time::Duration};
 
 use ::metrics::gauge;
 use diesel::{QueryResult, result::Error as DieselError};
@@ -9,7 +9,7 @@ use super::{
     dialect::Dialect,
     errors::wrap,
     fragment::Fragment,
-    version::{ROBOT, VERSION, VersionRow},
+    version::{ROBOT, VERSION},
 };
 use crate::{
     catalogue::{Changes, Event, Extent, Position, Retention, Room},
@@ -76,7 +76,9 @@ async fn latest_changes<C: Dialect>(
     for version in changed {
         events.push(version.event()?);
     }
-    events.extend(deleted.iter().filter_map(VersionRow::deletion));
+    for version in deleted {
+        events.push(version.replacement()?);
+    }
     events.sort_unstable_by_key(|event| event.revision);
     let is_last = events.len() <= limit;
     events.truncate(limit);
@@ -116,16 +118,23 @@ async fn every_change<C: Dialect>(
          ON robots.id = earlier.id AND robots.revision = earlier.replaced
          WHERE earlier.is_deleted = 0 AND earlier.replaced"
     );
-    let deleted = format!("{versions} WHERE robots.is_deleted = 1 AND robots.replaced");
+    let replaced = format!("{versions} WHERE robots.is_deleted IN (0, 1) AND robots.replaced");
     let room = &mut Room::of_robots(usize::MAX);
-    let mut events = Vec::new();
-    for query in [present, added, changed] {
-        for version in connection.versions(between(query), room).await? {
-            events.push(version.event()?);
+    let (mut events, mut before) = (Vec::new(), HashMap::new());
+    for version in connection.versions(between(replaced), room).await? {
+        if version.is_deleted == 1 {
+            events.push(version.replacement()?);
+        } else {
+            before.insert(version.replaced, version.robot()?);
         }
     }
-    let deleted = connection.versions(between(deleted), room).await?;
-    events.extend(deleted.iter().filter_map(VersionRow::deletion));
+    for query in [present, added, changed] {
+        for version in connection.versions(between(query), room).await? {
+            let mut event = version.event()?;
+            event.before = before.remove(&event.revision.get());
+            events.push(event);
+        }
+    }
     events.sort_unstable_by_key(|event| event.revision);
     Ok(Changes {
         events,
@@ -158,11 +167,17 @@ pub(super) async fn history<C: Dialect>(
     versions.extend(connection.versions(replaced, room).await?);
     let mut events = Vec::with_capacity(versions.len());
     for version in versions {
-        events.extend(version.deletion());
+        if version.is_deleted == 1 {
+            events.push(version.clone().replacement()?);
+        }
         events.push(version.event()?);
     }
-    events.retain(|event| event.revision.get() < before);
     events.sort_unstable_by_key(|event| Reverse(event.revision));
+    for index in 1..events.len() {
+        let before = events[index].robot.clone();
+        events[index - 1].before = before;
+    }
+    events.retain(|event| event.revision.get() < before);
     events.truncate(limit);
     Ok(events)
 }

@@ -47,7 +47,7 @@ pub(super) const ROBOT: &str =
 pub(super) const NAMED: &str = "robots.id, robots.name";
 
 /// A row as it is read.
-#[derive(Queryable)]
+#[derive(Clone, Queryable)]
 pub(super) struct Row {
     pub(super) id: i64,
     pub(super) name: String,

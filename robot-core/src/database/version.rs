@@ -6,7 +6,7 @@ use diesel::{QueryResult, prelude::Queryable};
 use super::schema::{Row, robot};
 use crate::{
     catalogue::{Action, Event},
-    model::{Audit, Revision, Robot, RobotId, Timestamp},
+    model::{Audit, Revision, Robot, Timestamp},
 };
 
 /// The columns of a [`VersionRow`] of a version that was replaced.
@@ -20,14 +20,14 @@ pub(super) const ROBOT: &str = "robots.id, robots.name, robots.type, robots.year
     robots.revision, robots.revision, robots.revision, robots.updated_by";
 
 /// A version of a robot as it is read.
-#[derive(Queryable)]
+#[derive(Clone, Queryable)]
 pub(super) struct VersionRow {
     row: Row,
     added: i64,
     created_at: Option<i64>,
     updated_at: Option<i64>,
     updated_by: Option<String>,
-    replaced: i64,
+    pub(super) replaced: i64,
     pub(super) is_deleted: i64,
     replaced_at: i64,
     replaced_by: Option<String>,
@@ -69,20 +69,23 @@ impl VersionRow {
             by: audit.updated_by,
             id: robot.id(),
             robot: Some(robot),
+            before: None,
         })
     }
 
-    /// The deletion that has replaced the version.
-    pub(super) fn deletion(&self) -> Option<Event> {
-        (self.is_deleted == 1).then(|| {
-            Some(Event {
-                revision: revision(self.replaced),
-                action: Action::Deleted,
-                at: Timestamp::from_milliseconds(self.replaced_at),
-                by: self.replaced_by.as_deref().map(CompactString::from),
-                id: RobotId::new(self.row.id)?,
-                robot: None,
-            })
-        })?
+    /// The change that has replaced the version. It deletes the robot, unless it is completed.
+    pub(super) fn replacement(mut self) -> QueryResult<Event> {
+        let by = self.replaced_by.take();
+        let (revision, at) = (revision(self.replaced), self.replaced_at);
+        let robot = self.robot()?;
+        Ok(Event {
+            revision,
+            action: Action::Deleted,
+            at: Timestamp::from_milliseconds(at),
+            by: by.map(CompactString::from),
+            id: robot.id(),
+            robot: None,
+            before: Some(robot),
+        })
     }
 }

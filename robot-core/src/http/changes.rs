@@ -187,8 +187,10 @@ pub(super) fn list(call: &Call<'_>) -> Started {
 
 /// Whether a response has room for further changes.
 fn has_room(events: &[Event], limit: usize) -> bool {
-    let robots = events.iter().filter_map(|event| event.robot.as_ref());
-    events.len() < limit && robots.map(Robot::size).sum::<usize>() < SIZE
+    let robots = events
+        .iter()
+        .flat_map(|event| [&event.robot, &event.before]);
+    events.len() < limit && robots.flatten().map(Robot::size).sum::<usize>() < SIZE
 }
 
 /// Some changes after a position.
@@ -220,7 +222,7 @@ fn page(
     let definition = catalogue.definition();
     EventView::convert_changes(&mut changes, extent, &definition);
     response::not_stored(render::json(&Page {
-        changes: EventView::all(&changes, &definition, filter).collect(),
+        changes: EventView::all(&changes, extent, &definition, filter).collect(),
         next: &changes.next,
         more: !changes.is_last,
     }))

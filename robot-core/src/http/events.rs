@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{settings::Service, token::Permission};
 use crate::{
     catalogue::{Action, Changes, Event, Extent, Filter, Position, Redefinition},
-    model::{Definition, Revision, RobotId, Timestamp, View},
+    model::{Definition, Revision, Robot, RobotId, Timestamp, View},
 };
 
 /// A change as the API shows it, as JSON.
@@ -36,6 +36,9 @@ pub struct EventView<'a> {
     by: Option<&'a str>,
     id: RobotId,
     robot: Option<View<'a>>,
+    /// The robot before the change, if there was one and every change is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<View<'a>>,
 }
 
 impl<'a> EventView<'a> {
@@ -54,10 +57,8 @@ impl<'a> EventView<'a> {
             at: event.at,
             by: event.by.as_deref(),
             id: event.id,
-            robot: robot.map(|robot| View {
-                robot,
-                fields: definition.all(),
-            }),
+            robot: robot.map(|robot| view(robot, definition)),
+            before: None,
         }
     }
 
@@ -71,7 +72,10 @@ impl<'a> EventView<'a> {
     /// Gives past versions the values that a revert would give them: a field may have another kind now.
     pub fn convert(events: &mut [Event], definition: &Definition) {
         let fields: Vec<_> = definition.own().collect();
-        for robot in events.iter_mut().filter_map(|event| event.robot.as_mut()) {
+        let versions = events
+            .iter_mut()
+            .flat_map(|event| [&mut event.robot, &mut event.before]);
+        for robot in versions.flatten() {
             *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
         }
     }
@@ -79,6 +83,7 @@ impl<'a> EventView<'a> {
     /// The changes for a client whose filter includes some robots.
     pub fn all(
         changes: &'a Changes,
+        extent: Extent,
         definition: &'a Definition,
         filter: &'a Filter,
     ) -> impl Iterator<Item = Self> {
@@ -86,9 +91,19 @@ impl<'a> EventView<'a> {
         changes.events.iter().map(move |event| {
             let robot = event.robot.as_ref();
             let is_included = robot.is_none_or(|robot| matcher.matches(robot));
-            Self::new(event, definition, is_included)
+            let has_before = is_included && extent == Extent::Every;
+            let before = event.before.as_ref().filter(|_| has_before);
+            Self {
+                before: before.map(|robot| view(robot, definition)),
+                ..Self::new(event, definition, is_included)
+            }
         })
     }
+}
+
+fn view<'a>(robot: &'a Robot, definition: &'a Definition) -> View<'a> {
+    let fields = definition.all();
+    View { robot, fields }
 }
 
 /// The time after which a silent stream sends a comment. Longer, and proxies close the connection.
@@ -204,7 +219,7 @@ impl Events {
         EventView::convert_changes(&mut changes, self.extent, &definition);
         let mut bytes = Vec::new();
         self.after = changes.next.clone();
-        for view in EventView::all(&changes, &definition, &self.filter) {
+        for view in EventView::all(&changes, self.extent, &definition, &self.filter) {
             let next = Position {
                 revision: view.revision.get(),
                 ..changes.next.clone()

@@ -142,7 +142,9 @@ impl History {
         count
     }
 
-    fn event((number, entry): (&i64, &Entry)) -> Option<Event> {
+    fn event(&self, (number, entry): (&i64, &Entry)) -> Option<Event> {
+        let before = self.replaced(entry.id, *number);
+        let before = before.and_then(|number| self.log.get(&number)?.robot.as_deref());
         Some(Event {
             revision: Revision::new(*number)?,
             action: entry.action,
@@ -150,6 +152,7 @@ impl History {
             by: entry.by.clone(),
             id: entry.id,
             robot: entry.robot.as_deref().cloned(),
+            before: before.cloned(),
         })
     }
 
@@ -165,10 +168,14 @@ impl History {
         };
         after.check(&self.position, self.complete_from)?;
         let wanted = self.log.range(after.revision() + 1..).filter(is_wanted);
-        let events = wanted.filter_map(Self::event);
+        let events = wanted.filter_map(|entry| self.event(entry));
         let mut events: Vec<_> = events.take(limit.saturating_add(1)).collect();
         let is_last = events.len() <= limit;
         events.truncate(limit);
+        if extent == Extent::Latest {
+            let remaining = events.iter_mut().filter(|event| event.robot.is_some());
+            remaining.for_each(|event| event.before = None);
+        }
         let mut next = self.position.clone();
         if let Some(last) = events.last().filter(|_| !is_last) {
             next.revision = last.revision.get();
@@ -190,7 +197,7 @@ impl History {
         let changes = self.of_robots.range((id, 0)..(id, before)).rev();
         let events = changes.filter_map(|(_, number)| {
             let entry = self.log.get_key_value(number)?;
-            Self::event(entry)
+            self.event(entry)
         });
         let mut events: Vec<_> = events.take(limit).collect();
         events.sort_unstable_by_key(|event| Reverse(event.revision));

@@ -502,6 +502,10 @@ fn every_change_is_listed_once(catalogue: &dyn Catalogue) {
     let histories = ids.iter();
     let histories = histories.flat_map(|id| ok(catalogue.history(*id, None, 1000)));
     let mut all: Vec<_> = histories.collect();
+    for event in &all {
+        let before = ok(catalogue.history(event.id, Some(event.revision), 1)).pop();
+        assert_eq!(event.before, before.and_then(|event| event.robot));
+    }
     all.sort_unstable_by_key(|event| event.revision);
     for after in positions.into_iter().step_by(6) {
         let first = all.partition_point(|event| !after.precedes(event.revision));
