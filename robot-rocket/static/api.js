@@ -146,10 +146,13 @@ export async function changesAfter(position, every = false) {
   return { changes: await changesIn(changes), next, isLast: more !== true };
 }
 
-/** Changes that were read: `robot` is the robot after each, null if there is none. */
+/** Changes that were read: `robot` is the robot after each, null if there is none, and `before` the earlier one. */
 export async function changesIn(found) {
-  const robots = await robotsOf(found.flatMap(({ robot }) => robot ?? []));
-  return found.map((change) => ({ ...change, robot: change.robot && robots.shift() }));
+  const robots = await robotsOf(found.flatMap(({ robot, before }) => [robot ?? [], before ?? []].flat()));
+  return found.map((change) => {
+    const [robot, before] = [change.robot, change.before].map((one) => one && robots.shift());
+    return { ...change, robot, before };
+  });
 }
 
 /** The stream of changes after a position, as a response whose body goes on. */

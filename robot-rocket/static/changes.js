@@ -20,8 +20,10 @@ export function storingOwn(promise) {
 /** Waits until own changes that are under way are noted. */
 export const ownStored = () => storing;
 
+/** The number of the last change before a position. */
+export const numberOf = (position) => BigInt(position.split("-").at(-1));
+
 function isOwn({ revision }) {
-  const numberOf = (position) => BigInt(position.split("-").at(-1));
   return own.some(({ after, until }) => numberOf(after) < BigInt(revision) && BigInt(revision) <= numberOf(until));
 }
 

@@ -108,13 +108,13 @@ export class History {
   }
 }
 
-/** A member that was changed, with both values. */
+/** A member that was changed, with both values; without the earlier one if it is not known, or there are several. */
 export function changedValue({ key, title, input }, earlier, later) {
   const value = (robot, kind) => {
     const text = inWords(input, robot[key]);
     const short = text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;
     return element("span", { class: kind }, robot[key] === "" ? element("i", {}, "nothing") : shownName(short));
   };
-  const words = [`${title} `, value(earlier, "was"), " → ", value(later, "is")];
+  const words = [`${title} `, ...(earlier ? [value(earlier, "was")] : []), " → ", value(later, "is")];
   return element("div", { class: "changed" }, ...words);
 }

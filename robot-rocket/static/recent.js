@@ -1,7 +1,7 @@
 // What was changed last in the catalogue, by everybody: a panel with changes that can be undone.
 
 import { handleError } from "./action.js";
-import { changesAfter, historyOf } from "./api.js";
+import { changesAfter } from "./api.js";
 import { onChanges } from "./changes.js";
 import { button, byId, element, redraw, shownName } from "./elements.js";
 import { changedValue } from "./history.js";
@@ -21,13 +21,13 @@ const FACTOR = 4;
 const MOST = 100_000;
 
 /** Milliseconds between changes of a user that are shown, and undone, as one: those of an import, or of a selection. */
-const PAUSE = 2000;
+const PAUSE = 1000;
 
 /** The maximum number of robots of a group that are named. */
 const NAMED = 3;
 
-/** The maximum number of changes whose details are read. */
-const DETAILED = 100;
+/** The maximum number of fields of a group whose values are shown. */
+const FIELDS = 5;
 
 let count = FIRST;
 
@@ -35,9 +35,6 @@ let count = FIRST;
 let changes = [];
 let hasEarlier = false;
 let identity = "";
-
-/** What the history has about changes, by their revisions: the `name`, and the robot `before` and `after`. */
-const details = new Map();
 
 /** The read that is under way, and whether another one has to follow. */
 let reading;
@@ -80,10 +77,15 @@ async function read() {
   while (!isLast && found.length < MOST) {
     const page = await changesAfter(after, true);
     const ofDay = end ? page.changes.filter(({ at }) => new Date(at) < end) : page.changes;
-    found.push(...ofDay.map(({ robot, ...change }) => ({ ...change, name: robot?.name })));
+    found.push(...ofDay.map(shortened));
     [after, isLast] = [page.next, page.isLast || ofDay.length < page.changes.length];
   }
   const [now, revision] = after.split("-");
+  const deleted = new Set();
+  for (const change of found) {
+    if (change.action === "deleted") deleted.add(change.id);
+    else if (change.action === "added" && deleted.has(change.id)) change.action = "restored";
+  }
   found.reverse();
   const isShown = byId("recent-changes").hasChildNodes() && found.length === changes.length && found[0]?.revision === changes[0]?.revision;
   [identity, changes] = [now, found];
@@ -93,41 +95,36 @@ async function read() {
     count *= FACTOR;
     return read();
   }
-  if (!isShown || count > FIRST) await show();
+  if (!isShown || count > FIRST) show();
+}
+
+/** A change, with the name of the robot and the fields of which it has changed the values, without the others. */
+function shortened({ robot, before, ...change }) {
+  const members = robot && before ? differing(before, robot) : [];
+  const values = members.map((member) => ({ member, was: before[member.key], is: robot[member.key] }));
+  return { ...change, name: (robot ?? before)?.name, values };
 }
 
 /** Shows the changes of the chosen author. */
-async function show() {
+function show() {
   const by = byId("recent-by");
   const valueOf = (change) => (change.by === null ? "" : `=${change.by}`);
   const options = new Map([["*", "everybody"], ...changes.map((change) => [valueOf(change), change.by ?? "unknown"])]);
   const chosen = options.has(by.value) ? by.value : "*";
   by.replaceChildren(...[...options].map(([value, text]) => element("option", { value, selected: value === chosen }, text)));
-  const all = groups(chosen === "*" ? changes : changes.filter((change) => valueOf(change) === chosen));
-  draw(all);
-  if (await readDetails(all)) draw(all);
+  draw(groups(chosen === "*" ? changes : changes.filter((change) => valueOf(change) === chosen)));
 }
 
-/** Reads what single changes have changed, and the names of deleted robots. Returns whether there was something to read. */
-async function readDetails(all) {
-  const shown = all.flatMap((group) => (group.length === 1 ? group : robotsOf(group).slice(0, NAMED).filter(({ name }) => name === undefined)));
-  const unknown = shown.slice(0, DETAILED).filter(({ revision }) => !details.has(revision));
-  await Promise.all(unknown.map(async ({ id, revision }) => {
-    const { changes: versions } = await historyOf(id, BigInt(revision) + 1n).catch(() => ({ changes: [] }));
-    const [after, before] = versions.map(({ robot }) => robot);
-    details.set(revision, { name: (after ?? before)?.name, before, after });
-  }));
-  return unknown.length > 0;
-}
-
-/** The changes of a user one shortly after the other, the latest first. */
+/** The changes of a user one shortly after the other, of different robots, the latest first. */
 function groups(some) {
   const all = [];
+  let ids;
   for (const change of some) {
     const last = all.at(-1)?.at(-1);
-    const isSame = last && last.by === change.by && Date.parse(last.at) - Date.parse(change.at) <= PAUSE;
+    const isSame = last && last.by === change.by && Date.parse(last.at) - Date.parse(change.at) <= PAUSE && !ids.has(change.id);
     if (isSame) all.at(-1).push(change);
     else all.push([change]);
+    ids = isSame ? ids.add(change.id) : new Set([change.id]);
   }
   return all;
 }
@@ -149,39 +146,47 @@ function earlier() {
 /** A group of changes. If it may have begun earlier, it cannot be undone as a whole. */
 function item(group, isPart) {
   const [latest, first] = [group[0], group.at(-1)];
-  const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo))];
-  const detail = group.length === 1 ? details.get(latest.revision) : undefined;
-  if (detail?.before && detail.after) {
-    const { before: was, after: is } = detail;
-    parts.push(...differing(was, is).map((member) => changedValue(member, was, is)));
-  }
+  const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo)), ...valuesOf(group)];
   if (!isPart) {
     const between = { after: `${identity}-${BigInt(first.revision) - 1n}`, until: `${identity}-${latest.revision}` };
-    const named = (change) => ({ id: change.id, name: nameOf(change) });
+    const named = ({ id, name }) => ({ id, name });
     const entry = { words: words(group, named), ...between, by: latest.by };
-    parts.push(undoing(entry, robotsOf(group).length));
+    parts.push(undoing(entry, group.length));
   } else if (group.length > 1) {
     parts.push(element("div", { class: "hint" }, "Earlier changes may belong to it."));
   }
   return element("li", {}, ...parts);
 }
 
+/** The values that changes of robots have changed: those that are the same for all of them, or how many there are. */
+function valuesOf(group) {
+  const changed = group.filter(({ action }) => action === "changed");
+  const fields = new Map();
+  for (const value of changed.flatMap(({ values }) => values)) {
+    if (!fields.has(value.member)) fields.set(value.member, []);
+    fields.get(value.member).push(value);
+  }
+  const lines = [...fields].slice(0, FIELDS).map(([member, values]) => {
+    const [was, is] = ["was", "is"].map((when) => new Set(values.map((value) => value[when])));
+    const of = values.length === group.length ? "" : ` (${inNumber(values.length)})`;
+    if (is.size > 1) return element("div", {}, `${member.title}: ${is.size.toLocaleString("en")} new values${of}`);
+    const [from, to] = [was, is].map(([first]) => ({ [member.key]: first }));
+    const line = changedValue(member, was.size === 1 ? from : undefined, to);
+    line.append(of);
+    return line;
+  });
+  if (fields.size > FIELDS) lines.push(element("div", {}, `and ${fields.size - FIELDS} other fields`));
+  if (changed.length > 0 && fields.size === 0) lines.push(element("div", { class: "hint" }, "The fields of today kept their values."));
+  return lines;
+}
+
 /** What happened, with some of the robots. */
 function words(group, named) {
-  const kinds = ["added", "changed", "deleted"].map((verb) => [verb, robotsOf(group.filter(({ action }) => action === verb)).length]);
+  const kinds = ["added", "restored", "changed", "deleted"].map((verb) => [verb, group.filter(({ action }) => action === verb).length]);
   const said = kinds.filter(([, count]) => count > 0).map(([verb, count]) => (group.length === 1 ? verb : `${verb} ${inNumber(count)}`)).join(", ");
-  const robots = robotsOf(group);
-  const some = robots.slice(0, NAMED).flatMap((change, index) => [index > 0 ? ", " : " ", named(change)]);
-  const more = robots.length > NAMED ? ", …" : "";
+  const some = group.slice(0, NAMED).flatMap((change, index) => [index > 0 ? ", " : " ", named(change)]);
+  const more = group.length > NAMED ? ", …" : "";
   return [said.charAt(0).toUpperCase() + said.slice(1) + (group.length === 1 ? "" : ":"), ...some, more];
 }
 
-/** The last change of each robot. */
-function robotsOf(group) {
-  const found = new Set();
-  return group.filter(({ id }) => !found.has(id) && found.add(id));
-}
-
-const nameOf = ({ id, name, revision }) => name ?? details.get(revision)?.name ?? `No. ${id}`;
-
-const linkTo = (change) => element("a", { href: addressOf(change) }, shownName(nameOf(change)));
+const linkTo = (change) => element("a", { href: addressOf(change) }, shownName(change.name));

@@ -3,7 +3,7 @@
 import { action } from "./action.js";
 import { announce, showLast } from "./announcements.js";
 import { changesAfter, current, get, historyOf, remove, revertBetween, revertTo } from "./api.js";
-import { noteOwn, reportChanges } from "./changes.js";
+import { noteOwn, numberOf, reportChanges } from "./changes.js";
 import { button, buttons, byId, element, spokenName, withSeconds } from "./elements.js";
 import { inLabels, inNumber, isSame } from "./robot.js";
 
@@ -36,7 +36,10 @@ export function undoing(entry, count = 1) {
   const attributes = { class: "quiet", "aria-label": `Undo: ${textOf(entry)}` };
   if (count <= UNASKED) return button("Undo", () => undo(entry), attributes);
   const ask = () => {
-    const confirmed = undoing(entry);
+    const confirmed = button("Undo", () => {
+      keep();
+      undo(entry);
+    }, attributes);
     place.replaceChildren(`Undo this for ${inNumber(count)}?`, buttons(confirmed, button("Keep it", keep)));
     confirmed.focus();
   };
@@ -148,9 +151,10 @@ async function namesOf(some) {
     that are not undone. */
 async function undoParts(entry) {
   const starts = [entry.after];
-  for (let [page, next, isLast] = [1, entry.after]; !isLast; page++) {
-    ({ next, isLast } = await changesAfter(next));
-    if (page % PAGES === 0) starts.push(next);
+  const isLater = (position) => numberOf(position) >= numberOf(entry.until);
+  for (let [page, next, isLast] = [1, entry.after]; !isLast && !isLater(next); page++) {
+    ({ next, isLast } = await changesAfter(next, true));
+    if (page % PAGES === 0 && !isLater(next)) starts.push(next);
   }
   const all = { count: 0, left: [], changes: undefined };
   let { until } = entry;

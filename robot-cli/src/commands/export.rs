@@ -48,6 +48,10 @@ pub(crate) struct ExportArgs {
     /// CSV
     #[arg(long)]
     spreadsheet: bool,
+
+    /// Use the titles of fields as headings of CSV and XLSX
+    #[arg(long)]
+    titles: bool,
 }
 
 /// The value of `--fields` for all fields.
@@ -85,6 +89,9 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Cl
         .pages(catalogue, filter, &columns.fields, order)?;
     let mut writer = RobotWriter::new(format, columns.fields);
     writer.is_for_spreadsheets = args.spreadsheet;
+    if args.titles {
+        writer = writer.with_titles(&definition);
+    }
     let is_shown = target == PathArgument::Standard && io::stdout().is_terminal();
     let export = Export {
         pages: Box::new(pages),

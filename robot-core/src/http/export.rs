@@ -40,6 +40,9 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     });
     let mut writer = RobotWriter::new(format, fields.clone());
     writer.is_for_spreadsheets = is_for_spreadsheets;
+    if arguments.flag("titles")? {
+        writer = writer.with_titles(definition);
+    }
     let filter = filter(arguments, definition)?;
     // A robot may move in any other order while the file is written.
     let sort = arguments.parse("sort", |text| Sort::parse(text, definition))?;

@@ -156,13 +156,13 @@ pub(super) struct RobotSheet {
 }
 
 impl RobotSheet {
-    /// A sheet whose first row has the names of fields. Its other rows are in a temporary file.
-    pub(super) fn new(fields: &[Field]) -> Result<Self, XlsxError> {
+    /// A sheet whose first row has these headings. Its other rows are in a temporary file.
+    pub(super) fn new(headings: &[String]) -> Result<Self, XlsxError> {
         let mut workbook = Workbook::new();
         let sheet = workbook.add_worksheet_with_constant_memory()?;
         sheet.set_name("robots")?;
-        for (column, field) in (0..).zip(fields) {
-            sheet.write_string(0, column, field.name())?;
+        for (column, heading) in (0..).zip(headings) {
+            sheet.write_string(0, column, heading)?;
         }
         Ok(Self { workbook, rows: 0 })
     }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{format::FileFormat, workbook::RobotSheet};
-use crate::model::{Field, Robot, Value, View};
+use super::{columns::normalized, format::FileFormat, workbook::RobotSheet};
+use crate::model::{Definition, Field, Robot, Value, View};
 
 /// Writes robots in a format, in any number of steps.
 ///
@@ -45,6 +45,8 @@ pub struct RobotWriter {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub is_for_spreadsheets: bool,
+    /// Those of the fields, in CSV and in a workbook.
+    headings: Vec<String>,
     has_started: bool,
     /// The workbook, if that is the format.
     sheet: Option<RobotSheet>,
@@ -54,13 +56,34 @@ impl RobotWriter {
     /// Creates a writer of these fields in this format.
     #[must_use]
     pub fn new(format: FileFormat, fields: Vec<Field>) -> Self {
+        let headings = fields.iter().map(|field| field.name().to_owned());
         Self {
             format,
+            headings: headings.collect(),
             fields,
             is_for_spreadsheets: false,
             has_started: false,
             sheet: None,
         }
+    }
+
+    /// Writes the titles of fields as headings of CSV and of a workbook, as far as each stands for one field of a
+    /// definition, and is no formula. An import understands them.
+    #[must_use]
+    pub fn with_titles(mut self, definition: &Definition) -> Self {
+        for (heading, field) in self.headings.iter_mut().zip(&self.fields) {
+            let title = normalized(field.title());
+            let has_title = |other: &&Field| {
+                [other.name(), other.title()]
+                    .map(normalized)
+                    .contains(&title)
+            };
+            let is_alone = definition.all().iter().filter(has_title).count() == 1;
+            if is_alone && !is_formula(&title) {
+                field.title().clone_into(heading);
+            }
+        }
+        self
     }
 
     /// Writes robots.
@@ -75,7 +98,7 @@ impl RobotWriter {
                 let fields = &self.fields;
                 let sheet = match &mut self.sheet {
                     Some(sheet) => sheet,
-                    none => none.insert(RobotSheet::new(fields).map_err(io::Error::other)?),
+                    none => none.insert(RobotSheet::new(&self.headings).map_err(io::Error::other)?),
                 };
                 robots
                     .iter()
@@ -110,7 +133,7 @@ impl RobotWriter {
         let mut writer = csv::Writer::from_writer(output);
         if !self.has_started {
             self.has_started = true;
-            writer.write_record(self.fields.iter().map(Field::name))?;
+            writer.write_record(&self.headings)?;
         }
         for robot in robots {
             for field in &self.fields {

@@ -105,6 +105,7 @@ proptest! {
         format in select(&TEXTS[..]),
         order in select(&ORDERS[..]),
         is_for_spreadsheets: bool,
+        has_titles: bool,
     ) {
         let catalogue = defined();
         let definition = catalogue.definition();
@@ -115,6 +116,9 @@ proptest! {
         let fields = definition.list(order).unwrap();
         let mut writer = RobotWriter::new(format, fields);
         writer.is_for_spreadsheets = is_for_spreadsheets;
+        if has_titles {
+            writer = writer.with_titles(&definition);
+        }
         let bytes = write(&catalogue, writer);
 
         let copy = Arc::new(defined());

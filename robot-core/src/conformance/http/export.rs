@@ -103,6 +103,7 @@ fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
         ("", plain),
         ("&spreadsheet=false", plain),
         ("&spreadsheet=true", marked),
+        ("&titles=true", plain.replacen('n', "N", 1).as_str()),
     ] {
         let answer = session.get(&format!("{export}{query}"));
         assert_eq!(
