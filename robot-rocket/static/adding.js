@@ -8,7 +8,7 @@ import { byId, formEnd, onSubmit, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
-import { MEMBERS, ONE, draftOf, inNumber, isSame, onDefined, stored } from "./robot.js";
+import { MEMBERS, ONE, aOne, draftOf, inNumber, isSame, onDefined, stored } from "./robot.js";
 import { did } from "./undo.js";
 
 /** The name of the draft. */
@@ -25,6 +25,8 @@ export function startAdding() {
   onDefined(fill);
   onSubmit(byId("add"), submit);
   byId("add").addEventListener("input", keep);
+  // After a reload, it stays closed.
+  byId("adding-close").addEventListener("click", () => keepDraft(DRAFT));
   if (fields.isTyped) showPanel("adding", true);
 }
 
@@ -40,8 +42,7 @@ function keep() {
 
 /** Shows the fields of the definition. What was typed stays. */
 function fill() {
-  const article = /^[aeiou]/i.test(ONE) ? "an" : "a";
-  for (const id of ["adding-open", "adding-heading"]) byId(id).textContent = `Add ${article} ${ONE}`;
+  for (const id of ["adding-open", "adding-heading"]) byId(id).textContent = `Add ${aOne()}`;
   fields = fields.renewed("shown", ({ general, folded }) => {
     byId("add").replaceChildren(general, ...folded, formEnd("Add"));
   });

@@ -103,10 +103,10 @@ async function list(parameters, signal) {
   return { robots: await robotsOf(value, signal), headers };
 }
 
-/** The number of robots with a value of a member. */
+/** The numbers of robots with and without a value of a member. */
 export async function valuesOf(key) {
   const [all, none] = await Promise.all([{}, { [key]: "" }].map((filter) => counted(filter)));
-  return all.count - none.count;
+  return { some: all.count - none.count, none: none.count };
 }
 
 /** The robots with exactly this name. */

@@ -18,7 +18,7 @@ import { connectLive, startLive } from "./live.js";
 import { requestOverview, stopOverview } from "./overview.js";
 import { startRecent } from "./recent.js";
 import { editRobot, isRecordChanged, startRecord } from "./record.js";
-import { MANY, ONE, TITLE, definition, onDefined } from "./robot.js";
+import { MANY, ONE, TITLE, aOne, definition, onDefined } from "./robot.js";
 import { fillSearch, startSearch } from "./search.js";
 import { startSorting } from "./sorting.js";
 import { showStart, startStart } from "./start.js";
@@ -125,6 +125,7 @@ startAddress(showView);
 startRecord();
 onDefined(() => {
   for (const noun of document.querySelectorAll(".noun-one")) noun.textContent = ONE;
+  for (const noun of document.querySelectorAll(".noun-a")) noun.textContent = aOne();
   for (const noun of document.querySelectorAll(".noun-many")) noun.textContent = MANY;
   byId("robots-heading").textContent = MANY.charAt(0).toUpperCase() + MANY.slice(1);
   byId("title").textContent = TITLE;

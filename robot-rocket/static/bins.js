@@ -6,7 +6,10 @@ import { member } from "./robot.js";
 import { NONE } from "./view.js";
 
 /** The maximum number of bins and gaps, and of bars of other values. */
-export const MAX_BINS = 16;
+const MAX_BINS = 16;
+
+/** The maximum number of values in the table of the chart. */
+export const MAX_VALUES = 1000;
 
 /** The maximum number of consecutive bins without robots. */
 const MAX_EMPTY = 3;
@@ -133,16 +136,28 @@ export function valueBars(key, groups, count) {
   const place = ({ value }) => (choices.indexOf(value) + 1 || choices.length + 1);
   const ordered = choices.length > 0 ? groups.toSorted((one, other) => place(one) - place(other)) : groups;
   const [known, none] = [true, false].map((is) => ordered.filter(({ value }) => (value !== "") === is));
-  const bars = [...known.slice(0, MAX_BINS - 2), ...none].map(({ value, count }) => {
+  const bars = [...known, ...none].map(({ value, count }) => {
     const words = value === "" ? "none" : inWords(input, value);
     const chosen = value || NONE;
     const conditions = { [key]: ["choice", "boolean"].includes(input) ? [chosen] : chosen };
-    return { title: words, label: words, isWord: true, counts: new Map([[value, count]]), conditions };
+    return { title: words, label: words, isWord: true, isNone: value === "", counts: new Map([[value, count]]), conditions };
   });
-  const others = count - bars.reduce((sum, bar) => sum + total(bar.counts), 0);
-  const rest = { title: "all others", label: "others", isWord: true, counts: new Map([[ALL, others]]) };
-  return others > 0 ? [...bars, rest] : bars;
+  return [...bars, ...others(count - sumOf(bars))];
 }
+
+/** The bar of so many others, if there are any. */
+function others(count) {
+  return count > 0 ? [{ title: "all others", label: "others", isWord: true, counts: new Map([[ALL, count]]) }] : [];
+}
+
+/** The bars for which a picture has room: of many values, the first ones, and one for the others. */
+export function drawable(bars) {
+  if (bars.length <= MAX_BINS || !bars.every(({ isWord }) => isWord)) return bars;
+  const kept = bars.filter(({ isNone }, index) => isNone || index < MAX_BINS - 2);
+  return [...kept, ...others(sumOf(bars) - sumOf(kept))];
+}
+
+const sumOf = (bars) => bars.reduce((sum, { counts }) => sum + total(counts), 0);
 
 /** The number of robots of a bar. */
 export function total(counts) {

@@ -1,7 +1,7 @@
 // The chart, a strip above the list: the numbers of robots by a field. A click on a bar filters by its values.
 
 import { changeView, currentView } from "./address.js";
-import { binsOf, dateBins, total, valueBars } from "./bins.js";
+import { binsOf, dateBins, drawable, total, valueBars } from "./bins.js";
 import { button, byId, element, show } from "./elements.js";
 import { filterBy } from "./filters.js";
 import { MANY, MEMBERS, ONE, OWN, TYPES, colorOf, member, onDefined } from "./robot.js";
@@ -80,7 +80,7 @@ function draw() {
   const bars = isAll ? whole : filtered;
   byId("no-bars").textContent = bars.length === 0 ? `No ${ONE} matches the filter.` : "";
   show(byId("numbers-open"), bars.length > 0);
-  byId("figure").replaceChildren(...(bars.length > 0 ? [picture(bars, key)] : []));
+  byId("figure").replaceChildren(...(bars.length > 0 ? [picture(drawable(bars), key)] : []));
   byId("key").replaceChildren(...(key === "year" ? legend() : []));
   byId("numbers").replaceChildren(...(bars.length > 0 ? table(bars, key) : []));
 }

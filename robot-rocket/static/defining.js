@@ -6,9 +6,11 @@ import { redefine, refreshDefinition, valuesOf } from "./api.js";
 import { keepDraft, keptDraft } from "./drafts.js";
 import { button, byId, element, formEnd, onEscape, onSubmit, withSeconds } from "./elements.js";
 import { KEYWORDS, formOf, valueOf } from "./field.js";
+import { filterBy } from "./filters.js";
 import { KINDS } from "./kinds.js";
 import { startPanel } from "./panels.js";
 import { MEMBERS, OWN, definition, inLabels, inNumber, member, onDefined } from "./robot.js";
+import { NONE } from "./view.js";
 
 const OVERTAKEN =
   "Another user has changed the fields meanwhile. They are shown now, with what you have typed: look, and do it again.";
@@ -90,8 +92,13 @@ function report(text, ...more) {
   if (text !== "") byId("fields-error").scrollIntoView({ block: "nearest" });
 }
 
+/** Messages about the document name keywords; people know their labels. */
 function showError({ messages }) {
-  report(messages.join(" "));
+  const words = messages.map((message) => message.replace(/^properties\.(\w+)\.(\w+): /, (_, key, keyword) => {
+    const { label = keyword } = KEYWORDS.find((each) => each.keyword === keyword) ?? {};
+    return `${member(key)?.title ?? key}, ${label}: `;
+  }));
+  report(words.join(" "));
 }
 
 /** Changes a copy of the definition, and stores it. Returns whether that was done. `edit` has what was confirmed. */
@@ -193,7 +200,12 @@ function edit(field) {
   onSubmit(shown, async () => {
     const { title, converts } = form;
     const store = form.edit(field.key);
-    const save = async () => (await change(`Saved the field ${title}.`, store)) && close();
+    const isRequired = field.isRequired;
+    const save = async () => {
+      if (!(await change(`Saved the field ${title}.`, store))) return;
+      close();
+      if (!isRequired && member(field.key)?.isRequired) reportMissing(field.key);
+    };
     if (converts) offerConversion(field, converts, save);
     else save();
   });
@@ -203,10 +215,17 @@ function edit(field) {
   shown.querySelector("input").focus();
 }
 
+/** Says how many robots have no value of a field that is required now. */
+async function reportMissing(key) {
+  const { none } = await valuesOf(key).catch(() => ({ none: 0 }));
+  const { title } = member(key);
+  if (none > 0) report(`${inNumber(none)} without ${title}: a value is needed when one of them is changed. `, button("Show", () => filterBy(key, { [key]: NONE })));
+}
+
 /** Says how many values are converted to another kind, and asks whether to do so. */
 const offerConversion = action({
   async perform({ key, title, input }, kind, save) {
-    const count = await valuesOf(key);
+    const { some: count } = await valuesOf(key);
     if (count === 0) return save();
     const [from, to] = [input, kind].map((each) => KINDS[each].title.toLowerCase());
     const words = `${title}: ${from} becomes ${to}. The values of ${inNumber(count)} are converted. If some cannot be, you are asked first. `;

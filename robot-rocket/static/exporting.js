@@ -6,6 +6,7 @@ import { announce } from "./announcements.js";
 import { orNoResponse, responseTo } from "./api.js";
 import { shownColumns } from "./columns.js";
 import { byId, element } from "./elements.js";
+import { printList } from "./list.js";
 import { closeMenu, startMenu } from "./panels.js";
 import { definition } from "./robot.js";
 import { filterOf } from "./view.js";
@@ -22,6 +23,10 @@ export function startExporting() {
   byId("export").addEventListener("toggle", offer);
   byId("export-all").addEventListener("change", offer);
   for (const link of links) link.addEventListener("click", follow);
+  byId("print").addEventListener("click", () => {
+    closeMenu(byId("export"));
+    printList();
+  });
 }
 
 /** Offers what is shown now; or all fields, with ids and revisions, so that the file can be changed and imported again. */

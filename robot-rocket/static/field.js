@@ -1,9 +1,11 @@
 // The form of a field: its keywords, and what is typed into their inputs. What was typed stays if another user changes the
 // field meanwhile.
 
+import { countsBy } from "./api.js";
 import { element, show } from "./elements.js";
 import { KINDS } from "./kinds.js";
 import { definition, member } from "./robot.js";
+import { EVERYTHING } from "./view.js";
 
 const isNumeric = ({ input }) => ["digits", "number"].includes(input);
 const isText = ({ input }) => ["text", "long"].includes(input);
@@ -37,6 +39,9 @@ export const KEYWORDS = [
   },
 ];
 
+/** The maximum number of choices of a field. */
+const MAX_CHOICES = 200;
+
 /** The maximum length of the name of a field with an index. */
 const MAX_NAME_LENGTH = 40;
 
@@ -69,7 +74,12 @@ export function formOf(original) {
   let isOwnKey = false;
   title.addEventListener("input", () => field || isOwnKey || (key.value = keyOf(title.value)));
   key.addEventListener("input", () => (isOwnKey = key.value !== ""));
-  type.addEventListener("change", fit);
+  type.addEventListener("change", async () => {
+    fit();
+    if (!field || type.value !== "choice") return;
+    const { groups } = await countsBy(field.key, EVERYTHING, MAX_CHOICES).catch(() => ({ groups: [] }));
+    for (const input of inputs) input.propose?.(groups.flatMap(({ value }) => value || []));
+  });
   fit();
   const [checks, others] = [true, false].map((is) => inputs.flatMap((each) => (each.isCheck === is ? each.shown : [])));
   return {
@@ -162,6 +172,8 @@ function inputOf({ keyword, label, fits, word }, field) {
     get isChanged() {
       return box[typed] !== before;
     },
+    /** Shows values that may become choices, unless something was typed. */
+    propose: isLines ? (values) => (box.value ||= values.toSorted().join("\n")) : undefined,
     /** What is typed now, as a function from the present value of the keyword to the new one; undefined if there is none. */
     edit() {
       if (shown.hidden) return () => undefined;

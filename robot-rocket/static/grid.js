@@ -74,6 +74,9 @@ function press(event) {
   } else if (target === cell && key === "Escape" && byId("table").querySelector(".chosen")) {
     event.preventDefault();
     choose();
+  } else if (target === cell && ["Delete", "Backspace"].includes(key) && isPlain && may("write")) {
+    event.preventDefault();
+    pasteAt(cell, "");
   } else if (target === cell && [...key].length === 1 && (isPlain || event.getModifierState("AltGraph"))) {
     // The character is typed into the input, instead of its value.
     edit(cell);

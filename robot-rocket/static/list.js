@@ -34,8 +34,14 @@ export const eraseRobot = action({
 /** The buttons of each robot: their titles, and what they do with the robot and its row. */
 const actions = { edit: ["Edit", (robot) => notify.edit(robot)], delete: ["Delete", eraseRobot] };
 
+/** Whether robots are cards instead of rows. */
+const NARROW = matchMedia("(max-width: 40rem)");
+
 /** The maximum number of robots that are shown above the list together. More, and the list is read again. */
 const MOST_ABOVE = 100;
+
+/** The maximum number of rows that are printed. More, and the browser needs minutes. */
+const MOST_PRINTED = 2000;
 
 /** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;
@@ -67,8 +73,12 @@ export function startList(listeners) {
   startSelection({ reload: reopen, focus: emptyFocus, hasMore: (size) => size < (total ?? (pages.isWhole ? pages.count : Infinity)) });
   byId("news").append(showing);
   onChanges(follow);
+  // A card opens its record.
+  byId("table").addEventListener("click", ({ target }) => {
+    if (NARROW.matches && !target.closest("a, button, input, .editing")) target.closest("tr")?.querySelector(".of-name a")?.click();
+  });
   // Other widths, or a card for each robot.
-  matchMedia("(max-width: 40rem)").addEventListener("change", layOut);
+  NARROW.addEventListener("change", layOut);
 }
 
 function showHeadings() {
@@ -122,6 +132,13 @@ export function open(view, isRedefined) {
 /** Loads the same robots again. */
 export function reopen() {
   return pages.open(pages.view);
+}
+
+/** Prints the rows of the view, as far as they are not too many. */
+export async function printList() {
+  announce("Reading the rows…");
+  await pages.openWhole(MOST_PRINTED);
+  print();
 }
 
 /** Shows how many robots the view has; undefined if that cannot be known. */

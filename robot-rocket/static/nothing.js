@@ -14,7 +14,7 @@ export function nothingFound(view) {
   if (q === "") return [element("p", {}, `No ${ONE} matches the filter.`), showAll()];
   const isAlone = !isFiltered({ ...view, q: "" });
   const also = isAlone ? "" : " and matches the filter";
-  const words = element("p", {}, `No ${ONE} has all words of `, shownName(q), `${also}.`);
+  const words = element("p", {}, `No ${ONE} has all words of `, shownName(q), `${also}. “Changes”, below, has deleted ${MANY}.`);
   const others = MEMBERS.filter((one) => !SEARCHED.includes(one) && ["text", "long", "uri"].includes(one.input));
   const titles = others.slice(0, 3).map(({ title }) => title).join(", ");
   const only = SEARCHED.length === 1 ? `No field but ${searched()} is searched` : `Only ${searched()} are searched`;

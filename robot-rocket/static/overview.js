@@ -2,7 +2,7 @@
 // after the rows, because counting a million robots takes longer than reading a page of them.
 
 import { START, countsBy, find, summary } from "./api.js";
-import { MAX_BINS, numberRanges, rangeBars } from "./bins.js";
+import { MAX_VALUES, numberRanges, rangeBars } from "./bins.js";
 import { barsOf, chartField, drawChart, emptyChart, reserveChart } from "./chart.js";
 import { byId } from "./elements.js";
 import { KINDS } from "./kinds.js";
@@ -102,7 +102,7 @@ async function barsFor(key, view, signal) {
   const { input } = member(key);
   if (["digits", "number"].includes(input)) return numberBars(key, view, signal);
   // Texts may have very many values.
-  const limit = ["text", "uri"].includes(input) ? MAX_BINS : undefined;
+  const limit = ["text", "uri"].includes(input) ? MAX_VALUES : undefined;
   return barsOf(key, await countsBy(key, view, limit, signal));
 }
 

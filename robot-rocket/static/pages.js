@@ -33,8 +33,12 @@ export class Pages {
 
   isBusy = false;
 
-  /** The action that is under way, if `isBusy`, or the last one. */
+  /** The action that is under way, if `isBusy`, or the last one; and its promise. */
   #action;
+  #loading;
+
+  /** The minimum number of rows that stay in the document. */
+  #kept = MIN_ROWS;
 
   /** Whether the pages are those of the view: false while it is loaded, and after a failure. */
   #isOpen = false;
@@ -122,6 +126,17 @@ export class Pages {
     });
   }
 
+  /** Shows the robots of the view from the first one on, up to so many. */
+  async openWhole(most) {
+    this.#kept = most;
+    if (this.#earlier.length > 0) await this.open(this.view);
+    for (let before = -1; this.size > before && this.size < most && !this.isWhole;) {
+      before = this.size;
+      await (this.isBusy ? this.#loading : this.#more());
+    }
+    this.#kept = MIN_ROWS;
+  }
+
   /** Repeats the request that is under way, if any: its response may be older than a change that the
       user has made. */
   refresh() {
@@ -139,8 +154,8 @@ export class Pages {
   /** Loads the page after the window. */
   #more() {
     const start = this.#pages.at(-1)?.end;
-    if (!this.#isOpen || this.isBusy || start === undefined) return;
-    this.#load(() => this.#more(), async (signal) => {
+    if (!this.#isOpen || this.isBusy || start === undefined) return undefined;
+    return this.#load(() => this.#more(), async (signal) => {
       const found = await find(this.view, start, SIZE, signal);
       this.#withoutScrolling(this.#pages.at(-1), () => {
         this.#append({ start, ...found });
@@ -183,7 +198,12 @@ export class Pages {
     return robots;
   }
 
-  async #load(again, work) {
+  #load(again, work) {
+    this.#loading = this.#run(again, work);
+    return this.#loading;
+  }
+
+  async #run(again, work) {
     const { signal } = this.#calls;
     this.isBusy = true;
     this.#action = again;
@@ -257,7 +277,7 @@ export class Pages {
   #isSurplus(page) {
     if (page.body.contains(document.activeElement.closest(".editing"))) return false;
     const rows = this.#pages.reduce((sum, each) => sum + countOf(each), 0);
-    return rows - countOf(page) >= MIN_ROWS;
+    return rows - countOf(page) >= this.#kept;
   }
 
   /** Numbers the rows for screen readers; the header is row 1. */

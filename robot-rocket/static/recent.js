@@ -96,6 +96,7 @@ async function read() {
     return read();
   }
   if (!isShown || count > FIRST) show();
+  else byId("recent-words").textContent = "";
 }
 
 /** A change, with the name of the robot and the fields of which it has changed the values, without the others. */
@@ -119,14 +120,14 @@ function show() {
 function groups(some) {
   const all = [];
   let ids;
-  for (const change of some) {
+  for (const change of some.toReversed()) {
     const last = all.at(-1)?.at(-1);
-    const isSame = last && last.by === change.by && Date.parse(last.at) - Date.parse(change.at) <= PAUSE && !ids.has(change.id);
+    const isSame = last && last.by === change.by && Date.parse(change.at) - Date.parse(last.at) <= PAUSE && !ids.has(change.id);
     if (isSame) all.at(-1).push(change);
     else all.push([change]);
     ids = isSame ? ids.add(change.id) : new Set([change.id]);
   }
-  return all;
+  return all.map((group) => group.reverse()).reverse();
 }
 
 function draw(all) {

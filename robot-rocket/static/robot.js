@@ -85,7 +85,7 @@ const [MIN_INTEGER, MAX_INTEGER] = ["-9223372036854775808", "9223372036854775807
 /** A message of the service about a member, with its label instead of its name in the API, and the owner's noun. */
 export function inLabels(message, key = NAMED.exec(message)?.slice(1).find(Boolean)) {
   const title = member(key)?.title;
-  const inNouns = message.replace(/(\(|\d )(robots?)\b/g, (_, before, noun) => before + (noun === "robot" ? ONE : MANY));
+  const inNouns = message.replace(`The ${ONE} `, "The ").replace(/(\(|\d )(robots?)\b/g, (_, before, noun) => before + (noun === "robot" ? ONE : MANY));
   const text = inNouns.replace(/an integer(?: from (-?\d+) to (\d+))?/, (_, from, to) => {
     if (!from || from === MIN_INTEGER) return `a whole number${!to || to === MAX_INTEGER ? "" : `, ${to} or less`}`;
     return `a whole number${to === MAX_INTEGER ? `, ${from} or more` : ` from ${from} to ${to}`}`;
@@ -107,6 +107,9 @@ export function colorOf(choices, value) {
   const position = choices.indexOf(value);
   return position === -1 || position >= COLORS ? "" : `choice-${position + 1}`;
 }
+
+/** A robot with its article. */
+export const aOne = () => `${/^[aeiou]/i.test(ONE) ? "an" : "a"} ${ONE}`;
 
 /** A number of robots, for people. */
 export function inNumber(count) {

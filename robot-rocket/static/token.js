@@ -7,6 +7,9 @@ const KEY = "robots-token";
 /** The token of a link `…/#token=…`, which leaves the address at once. */
 const [, linked] = /^#token=([!-~]+)$/.exec(location.hash) ?? [];
 
+// A link that is opened in this tab only changes the fragment.
+addEventListener("hashchange", () => /^#token=/.test(location.hash) && location.reload());
+
 if (linked) history.replaceState(null, "", location.pathname + location.search);
 
 /** Whether the browser keeps the token when the tab is closed. */

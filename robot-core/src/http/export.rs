@@ -40,7 +40,11 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     });
     let mut writer = RobotWriter::new(format, fields.clone());
     writer.is_for_spreadsheets = is_for_spreadsheets;
-    if arguments.flag("titles")? {
+    let headings = arguments.parse("headings", |text| match text {
+        "names" | "titles" => Ok(text == "titles"),
+        _ => Err("headings must be names or titles"),
+    })?;
+    if headings == Some(true) {
         writer = writer.with_titles(definition);
     }
     let filter = filter(arguments, definition)?;

@@ -44,7 +44,7 @@ pub(super) const NONE: Parameters = Parameters::new("");
 
 /// The parameters of an export.
 pub(super) const EXPORT: Parameters =
-    Parameters::with_conditions("fields format spreadsheet titles sort containing fold q");
+    Parameters::with_conditions("fields format spreadsheet headings sort containing fold q");
 
 /// The parameters of a change of all robots that meet conditions.
 pub(super) const BULK: Parameters = Parameters {

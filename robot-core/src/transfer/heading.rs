@@ -1,6 +1,7 @@
 //! The words of a heading that is an identifier.
 
-/// The title of a field for a heading that is an identifier: `Place of birth` for `placeOfBirth` and `place_of_birth`.
+/// The title of a field for a heading that is an identifier: `Place of birth` for `placeOfBirth` and `place_of_birth`,
+/// and `Artist` for `artist`.
 pub(super) fn title_of(heading: &str) -> Option<String> {
     let is_camel = heading.starts_with(char::is_lowercase);
     if heading.contains(char::is_whitespace) || !(is_camel || heading.contains('_')) {
@@ -15,10 +16,9 @@ pub(super) fn title_of(heading: &str) -> Option<String> {
             word.to_lowercase()
         }
     });
-    let words: Vec<_> = words.collect();
-    let title = words.join(" ");
+    let title = words.collect::<Vec<_>>().join(" ");
     let (first, rest) = title.split_at_checked(1)?;
-    (words.len() > 1).then(|| first.to_uppercase() + rest)
+    Some(first.to_uppercase() + rest)
 }
 
 /// A heading with blanks between its words. `placeOfBirth` has three.

@@ -81,7 +81,7 @@ fn link_with_a_token_asks_once_whether_to_remember_it() {
             see #start: No robots yet -> is [{question}, location.hash, history.length < 9] == [true, "", true]
             see #notices: Should this browser remember -> press remember-yes -> is {question} == false
             run sessionStorage.clear() -> reload -> see #start: No robots yet -> is {question} == false
-            run location.hash = '#token=robots_writer'; location.reload()
+            run location.hash = '#token=robots_writer'
             see #start: No robots yet -> is {question} == false
             press token-open -> press token-forget -> see #token: This requires a token
             is [localStorage.length, sessionStorage.getItem('robots-token')] == [0, ""]"#

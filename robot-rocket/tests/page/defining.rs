@@ -32,7 +32,7 @@ fn fields_are_added_changed_and_removed_without_json() {
         r"press Edit État (2024) -> focus Label -> type <Control>aCondition
           run set('#fields-list textarea', 'good\nbad') -> click #fields-list .checks label:first-child
           press Save -> said Saved the field Condition. -> focus Edit Condition
-          see #fields-list [data-member=etat_2024]: choice, required",
+          see #fields-list [data-member=etat_2024]: choice, required -> see #fields-error: 1 robot without Condition",
     );
     let field = json!({"type": "string", "enum": ["good", "bad"], "title": "Condition"});
     visit.assert_property("etat_2024", &field);
@@ -40,6 +40,8 @@ fn fields_are_added_changed_and_removed_without_json() {
     visit.play(
         r#"set #field input = Id -> press Add the field
            see #fields-error: properties.id: this name has another meaning
+           set #field input = Mood -> set #field select = choice -> press Add the field
+           see #fields-error: mood, Choices, one per line: must have 1 to 200 choices
            PUT /api/robots/1 {"name":"Marvin","type":"droid","year":1977,"etat_2024":"bad"}
            press Remove Condition
            see #fields-error: Condition cannot be removed, because 1 robot (id 1) would lose the value.
@@ -98,6 +100,7 @@ fn kind_is_changed_with_a_plan_of_the_conversion() {
     let visit = Visit::museum();
     visit.play(
         r"press fields-open -> focus fields-heading -> press Edit Accession -> focus Label
+           set #fields-list select = choice -> is $('#fields-list textarea').value.split('\n').length == 5
            set #fields-list select = number -> type <Enter>
            see #fields-error: Accession: text becomes number. The values of 5 records are converted. -> focus Convert
            type <Enter> -> said Saved the field Accession. -> see #fields-list [data-member=accession]: number

@@ -240,7 +240,7 @@ fn current_filter_is_exported_in_each_format() {
            press Export -> press CSV for spreadsheets",
     );
     visit.play(
-        "saved robots.csv \u{feff}name,type,year,id\\n'=1+1,droid,1977,1\\n
+        "saved robots.csv \u{feff}Name,Type,Year,ID\\n'=1+1,droid,1977,1\\n
          press Export -> press NDJSON
          saved robots.ndjson {\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977,\"id\":\"1\"}\\n
          focus Export -> press Export -> tab JSON -> type <Escape> -> focus Export -> is $('#export').open == false",

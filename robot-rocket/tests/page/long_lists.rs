@@ -213,3 +213,11 @@ fn failed_lists_do_not_grow_and_can_be_retried() {
            is $('#refused').hidden == true -> is rows().length > 100 == true"#,
     );
 }
+
+#[test]
+fn all_rows_of_a_list_are_printed() {
+    Visit::of_many(700).play(
+        "run window.print = () => { window.printed = rows().length; } -> press Export -> press print
+         is window.printed == 700",
+    );
+}

@@ -100,6 +100,17 @@ fn chart_is_folded_with_own_fields_and_draws_each_of_them() {
            click .bin .part -> names Owl -> see #chips summary: Condition good
            accessible the chart of a field"#
     ));
+    // The picture has no room for all values, but the table has.
+    let robots = (0..20).map(|number| {
+        format!(
+            r#"{{"name":"{number}","type":"vase","accession":"1990.{number}","maker":"m{number}"}}"#
+        )
+    });
+    let robots = robots.collect::<Vec<_>>().join(",");
+    visit.call("POST", "/v1/robots/import", &format!("[{robots}]"));
+    visit.play(
+        "open ?by=maker -> is [$$('.bars > div').length, $$('#numbers tbody tr').length] == [16, 23]",
+    );
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
         ("", plain),
         ("&spreadsheet=false", plain),
         ("&spreadsheet=true", marked),
-        ("&titles=true", plain.replacen('n', "N", 1).as_str()),
+        ("&headings=titles", plain.replacen('n', "N", 1).as_str()),
     ] {
         let answer = session.get(&format!("{export}{query}"));
         assert_eq!(
@@ -117,6 +117,7 @@ fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
         "?spreadsheet=true",
         "?format=csv&spreadsheet=yes",
         "?format=csv&spreadsheet",
+        "?format=csv&headings=labels",
     ] {
         assert_failure(&session.get(&format!("/api/robots/export{query}")), 400);
     }

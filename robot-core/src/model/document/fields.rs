@@ -73,8 +73,8 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     match name {
         "id" | "revision" | "created_at" | "updated_at" | "updated_by" | "fields" | "limit"
         | "after" | "cursor" | "sort" | "count" | "containing" | "fold" | "format"
-        | "spreadsheet" | "on_conflict" | "atomic" | "dry_run" | "q" | "by" | "match" | "wait"
-        | "every" | "drop_values" | "columns" | "propose" | "choices" => true,
+        | "spreadsheet" | "headings" | "on_conflict" | "atomic" | "dry_run" | "q" | "by"
+        | "match" | "wait" | "every" | "drop_values" | "columns" | "propose" | "choices" => true,
         _ => {
             let ends = ["_from", "_to", "_not", "_contains"];
             ends.iter().any(|end| name.ends_with(end))

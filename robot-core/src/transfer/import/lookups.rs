@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{
-    Import,
-    wanted::{Known, Wanted},
-};
+use super::{Import, wanted::Wanted};
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Filter, Pages, Result as StoreResult, Sort},
     model::{Field, Member, Robot, ValidDraft, Value, Violations},
@@ -126,7 +123,6 @@ impl<C: Catalogue, I> Import<C, I> {
         };
         let taken = self.taken(value, present)?;
         for known in &mut self.known {
-            known.records += u64::from(wanted.value(&known.field).is_some());
             known.robots += u64::from(taken.contains(&known.field));
         }
         if let Wanted::Robot(draft, removed) = wanted
@@ -143,11 +139,10 @@ impl<C: Catalogue, I> Import<C, I> {
         Err(crate::catalogue::Error::from(Violations::taken(&taken)).into())
     }
 
-    /// After a dry run of so many records without a key, the field that could be the key: each record has it, and
-    /// robots have most of its values.
+    /// After a dry run of so many records without a key, the field that could be the key: robots have the values of most
+    /// records.
     pub(in crate::transfer) fn candidate(&self, records: u64) -> Option<Field> {
-        let is_key = |known: &&Known| known.records == records && known.robots * 2 > records;
-        let keys = self.known.iter().filter(is_key);
+        let keys = self.known.iter().filter(|known| known.robots * 2 > records);
         keys.max_by_key(|known| known.robots)
             .map(|known| known.field.clone())
     }

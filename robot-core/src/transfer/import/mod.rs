@@ -163,7 +163,6 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         let import = import(catalogue, records, options);
         let known = |field: &Field| Known {
             field: field.clone(),
-            records: 0,
             robots: 0,
         };
         Self {

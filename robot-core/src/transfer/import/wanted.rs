@@ -52,11 +52,10 @@ impl Wanted {
     }
 }
 
-/// How often records of a dry run have a value of a unique field, and robots have it.
+/// How often robots have the value of a unique field that a record of a dry run has.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) field: Field,
-    pub(super) records: u64,
     pub(super) robots: u64,
 }
 
