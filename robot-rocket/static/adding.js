@@ -4,11 +4,12 @@ import { action } from "./action.js";
 import { announce } from "./announcements.js";
 import { add, namesakes } from "./api.js";
 import { keepDraft, keptDraft } from "./drafts.js";
-import { byId, formEnd, onSubmit, spokenName } from "./elements.js";
+import { byId, element, formEnd, onSubmit, shownName, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
 import { showPanel, startPanel } from "./panels.js";
 import { MEMBERS, ONE, aOne, draftOf, inNumber, isSame, onDefined, stored } from "./robot.js";
+import { addressOf } from "./row.js";
 import { did } from "./undo.js";
 
 /** The name of the draft. */
@@ -56,9 +57,9 @@ export function isUnfinished() {
 const submit = action({
   input: () => [fields.draft()],
   perform: async (draft) => done(await add(draft), draft),
-  failed(error) {
+  failed(error, draft) {
     const words = `Whether the ${ONE} was added will be looked up as soon as the server answers.`;
-    if (!error.isUnknown && !error.isTransient) return showError(error);
+    if (!error.isUnknown && !error.isTransient) return showError(error, draft);
     const more = error.isUnknown ? words : `The ${ONE} was not added.`;
     showError({ messages: [...error.messages, more] });
   },
@@ -66,9 +67,11 @@ const submit = action({
 });
 
 /** The user may have closed the form meanwhile. */
-function showError(error) {
+async function showError(error, draft) {
   showPanel("adding", true);
   fields.showError(error);
+  const [taken] = error.keys?.includes("name") && draft.name ? await namesakes(draft.name).catch(() => []) : [];
+  if (taken && fields.draft().name === draft.name) fields.general.append("There is ", element("a", { href: addressOf(taken) }, shownName(taken.name)), ".");
 }
 
 /** Shows a robot that was added, and clears the form, except for the type. If the user has typed on

@@ -44,6 +44,7 @@ let isOld = false;
 export function startRecent() {
   startPanel("recent", () => {
     count = FIRST;
+    byId("recent-day").value = "";
     refresh();
     return byId("recent-heading");
   });

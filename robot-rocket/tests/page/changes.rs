@@ -41,7 +41,7 @@ fn form_opens_by_button_or_key_and_keeps_typed_text() {
 fn each_violation_is_shown_beside_its_field() {
     Visit::of(&["Marvin"]).play(
         "type a -> focus Name -> type Marvin<Tab><Tab>-1<Enter>
-         see #add .of-name .error: Name must be unique
+         see #add .of-name .error: Name must be unique -> see #add a: Marvin
          see #add .of-type .error: Type is required
          see #add .of-year .error: Year cannot be less than zero
          focus Name -> message Name must be unique -> type <Space>II<Tab>v<Tab>x<Enter> -> focus Year
