@@ -272,7 +272,7 @@ pub(super) async fn update<C: Dialect>(
 }
 
 /// The statement that changes the robots that meet a condition.
-fn update_of<'a, C: Dialect>(
+pub(super) fn update_of<'a, C: Dialect>(
     definition: &Definition,
     (changes, by): (&'a ValidChanges, Option<&'a str>),
     condition: Fragment<'a>,

@@ -8,11 +8,7 @@ use super::{
 };
 use crate::{
     catalogue::{Preparation, Receipt},
-    database::{
-        dialect::Dialect,
-        migrations::MigrationError,
-        statements::{is_robot, update},
-    },
+    database::{dialect::Dialect, migrations::MigrationError},
     model::{Definition, Robot, ValidChanges},
 };
 use diesel::QueryResult;
@@ -61,16 +57,7 @@ pub(super) trait Backend: Dialect + AsyncConnection + 'static {
         &mut self,
         definition: &Definition,
         updates: &[(&Robot, &ValidChanges, Option<&str>)],
-    ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send {
-        async move {
-            let mut receipts = Vec::with_capacity(updates.len());
-            for (robot, changes, by) in updates {
-                let (ids, is_robot) = ([robot.id().get()], is_robot(robot.id(), None));
-                receipts.extend(update(self, definition, (changes, *by), &ids, is_robot).await?);
-            }
-            Ok(receipts)
-        }
-    }
+    ) -> impl Future<Output = QueryResult<Vec<Receipt>>> + Send;
 
     /// Begins a transaction that reads the database as it is at one moment.
     const BEGIN_SNAPSHOT: &'static str;

@@ -7,9 +7,9 @@ use diesel_async::{
     AsyncMysqlConnection, SimpleAsyncConnection, async_connection_wrapper::AsyncConnectionWrapper,
 };
 
-use super::{migrations::TABLE_LOCK, url::MysqlUrl};
+use super::{migrations::TABLE_LOCK, statements::update_all, url::MysqlUrl};
 use crate::{
-    catalogue::Preparation,
+    catalogue::{Preparation, Receipt},
     database::{
         execute::Execute,
         migrations::{self, MigrationError},
@@ -19,6 +19,7 @@ use crate::{
             operation::{Operation, SCAN_FACTOR, whole_seconds},
         },
     },
+    model::{Definition, Robot, ValidChanges},
 };
 
 impl Backend for AsyncMysqlConnection {
@@ -103,6 +104,14 @@ impl Backend for AsyncMysqlConnection {
             limit = limit.as_secs_f64(),
         ))
         .await
+    }
+
+    async fn update_all(
+        &mut self,
+        definition: &Definition,
+        updates: &[(&Robot, &ValidChanges, Option<&str>)],
+    ) -> QueryResult<Vec<Receipt>> {
+        update_all(self, definition, updates).await
     }
 
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";

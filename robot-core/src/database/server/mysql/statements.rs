@@ -19,9 +19,9 @@ use crate::{
         index::Index,
         schema::{DraftRow, RobotRow, receipt},
         server::{define::batch_patiently, pattern::pattern_of},
-        statements::{end_of_step, select},
+        statements::{end_of_step, is_robot, select, update_of},
     },
-    model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
+    model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidChanges, ValidDraft},
 };
 
 /// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
@@ -55,7 +55,7 @@ impl Dialect for AsyncMysqlConnection {
             [id] => Fragment::new("SELECT ")
                 .number(*id)
                 .sql(", CAST(@robots_revision AS CHAR)"),
-            ids => select("id, CAST(revision AS CHAR)", Some(has_id_of(ids))),
+            ids => receipts_of(ids),
         };
         let receipts = returned(self, receipts).await;
         // Without a transaction, the change is committed.
@@ -253,6 +253,30 @@ impl Dialect for AsyncMysqlConnection {
         self.batch("SET @robots_raises_id = NULL").await?;
         inserted.and(deleted).map(drop)
     }
+}
+
+/// Changes locked robots, and reads their revisions at the end.
+pub(super) async fn update_all(
+    connection: &mut AsyncMysqlConnection,
+    definition: &Definition,
+    updates: &[(&Robot, &ValidChanges, Option<&str>)],
+) -> QueryResult<Vec<Receipt>> {
+    let mut ids = Vec::with_capacity(updates.len());
+    for (robot, changes, by) in updates {
+        let is_robot = is_robot(robot.id(), None);
+        let update = update_of::<AsyncMysqlConnection>(definition, (changes, *by), is_robot);
+        if connection.change(update).await? == 0 {
+            // The definition of the database is another one.
+            return Ok(Vec::new());
+        }
+        ids.push(robot.id().get());
+    }
+    returned(connection, receipts_of(&ids)).await
+}
+
+/// The query for the receipts of changed robots.
+fn receipts_of(ids: &[i64]) -> Fragment<'_> {
+    select("id, CAST(revision AS CHAR)", Some(has_id_of(ids)))
 }
 
 /// The events at which triggers set the values of indexes.
