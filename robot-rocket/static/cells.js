@@ -99,6 +99,12 @@ export class CellEditing {
     this.#field.box.select?.();
   }
 
+  /** Stores no value. */
+  empty() {
+    this.#field.box.value = "";
+    this.#store([0, 0]);
+  }
+
   #press(event) {
     const { key, target, shiftKey } = event;
     if (event.isComposing) return undefined;

@@ -76,7 +76,8 @@ function press(event) {
     choose();
   } else if (target === cell && ["Delete", "Backspace"].includes(key) && isPlain && may("write")) {
     event.preventDefault();
-    pasteAt(cell, "");
+    if (cell.matches(".chosen")) pasteAt(cell, "");
+    else edit(cell)?.empty();
   } else if (target === cell && [...key].length === 1 && (isPlain || event.getModifierState("AltGraph"))) {
     // The character is typed into the input, instead of its value.
     edit(cell);
@@ -176,7 +177,9 @@ function pasteAt(cell, text) {
 
 /** Opens the input of a cell. */
 function edit(cell) {
-  if (!member(cell?.dataset.key) || !may("write") || cell.classList.contains("editing")) return;
+  if (!member(cell?.dataset.key) || !may("write") || cell.classList.contains("editing")) return undefined;
   choose();
-  new CellEditing(cell, listeners.robotOf(cell.parentElement)).start();
+  const editing = new CellEditing(cell, listeners.robotOf(cell.parentElement));
+  editing.start();
+  return editing;
 }

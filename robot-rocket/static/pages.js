@@ -212,6 +212,8 @@ export class Pages {
     try {
       await work(signal);
     } catch (error) {
+      // A fault of the page itself.
+      if (!signal.aborted && !error.messages) throw error;
       // A view that was opened meanwhile takes precedence over the retry.
       if (!signal.aborted) this.#failed(error, () => signal.aborted || again());
       return;

@@ -82,11 +82,6 @@ async function read() {
     [after, isLast] = [page.next, page.isLast || ofDay.length < page.changes.length];
   }
   const [now, revision] = after.split("-");
-  const deleted = new Set();
-  for (const change of found) {
-    if (change.action === "deleted") deleted.add(change.id);
-    else if (change.action === "added" && deleted.has(change.id)) change.action = "restored";
-  }
   found.reverse();
   const isShown = byId("recent-changes").hasChildNodes() && found.length === changes.length && found[0]?.revision === changes[0]?.revision;
   [identity, changes] = [now, found];
@@ -160,7 +155,7 @@ function item(group, isPart) {
   return element("li", {}, ...parts);
 }
 
-/** The values that changes of robots have changed: those that are the same for all of them, or how many there are. */
+/** The values that changes of robots have changed: of each field, the first one, and how many others there are. */
 function valuesOf(group) {
   const changed = group.filter(({ action }) => action === "changed");
   const fields = new Map();
@@ -171,14 +166,14 @@ function valuesOf(group) {
   const lines = [...fields].slice(0, FIELDS).map(([member, values]) => {
     const [was, is] = ["was", "is"].map((when) => new Set(values.map((value) => value[when])));
     const of = values.length === group.length ? "" : ` (${inNumber(values.length)})`;
-    if (is.size > 1) return element("div", {}, `${member.title}: ${is.size.toLocaleString("en")} new values${of}`);
-    const [from, to] = [was, is].map(([first]) => ({ [member.key]: first }));
-    const line = changedValue(member, was.size === 1 ? from : undefined, to);
-    line.append(of);
+    const [from, to] = ["was", "is"].map((when) => ({ [member.key]: values[0][when] }));
+    const line = changedValue(member, was.size === 1 || is.size > 1 ? from : undefined, to);
+    const others = is.size > 1 ? `, and ${(is.size - 1).toLocaleString("en")} other new values` : was.size > 1 ? ` from ${was.size.toLocaleString("en")} values` : "";
+    line.append(others, of);
     return line;
   });
   if (fields.size > FIELDS) lines.push(element("div", {}, `and ${fields.size - FIELDS} other fields`));
-  if (changed.length > 0 && fields.size === 0) lines.push(element("div", { class: "hint" }, "The fields of today kept their values."));
+  if (changed.length > 0 && fields.size === 0) lines.push(element("div", { class: "hint" }, "Perhaps values of a removed field: to get them back, add it again with the same name, and undo this."));
   return lines;
 }
 

@@ -86,10 +86,8 @@ IF NEW.revision IS NOT NULL AND @robots_raises_id IS NULL THEN
         UPDATE robots_catalogue SET revision = (@robots_revision := revision + 1) - NEW.added WHERE id = 1;
     END IF;
     SET NEW.revision = @robots_revision, NEW.added = @robots_revision;
-    IF NEW.created_at IS NULL THEN
-        SET NEW.created_at = TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000;
-    END IF;
-    SET NEW.updated_at = COALESCE(NEW.updated_at, NEW.created_at);
+    SET NEW.created_at = COALESCE(NEW.created_at, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000),
+        NEW.updated_at = COALESCE(NEW.updated_at, TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000);
 END IF;
 
 -- A program that does not know the revision leaves it as it is, and knows neither the search text nor who changes the

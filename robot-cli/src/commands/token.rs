@@ -53,6 +53,8 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     if let Some(name) = name {
         token = token.named(name);
     }
+    let address = link.clone();
+    let address = address.unwrap_or_else(|| "http://127.0.0.1:8000".to_owned());
     let link = link.map(|address| format!("{address}/#token={text}"));
     let opened = link
         .iter()
@@ -61,7 +63,7 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
         "Token of the client, which may {actions} (store it now, it is not shown again):\n  \
          {text}\n\n{opened}\
          The client sends it in a header:\n  \
-         curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/v1/robots\n\n\
+         curl -H 'Authorization: Bearer {text}' {address}/v1/robots\n\n\
          Environment of the server (separate several tokens by commas):\n  \
          ROCKET_API_TOKENS={token}\n\
          or its Rocket.toml, under [default]:\n  \

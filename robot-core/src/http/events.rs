@@ -30,7 +30,8 @@ use crate::{
 #[derive(Debug, Serialize)]
 pub struct EventView<'a> {
     revision: Revision,
-    /// What has happened: `added`, `changed`, `deleted`, or `excluded` by a filter after the change.
+    /// What has happened: `added`, `changed`, `deleted`, or `excluded` by a filter after the change. If every change is
+    /// shown, also `restored`.
     pub action: &'a str,
     at: Option<Timestamp>,
     by: Option<&'a str>,
@@ -76,7 +77,11 @@ impl<'a> EventView<'a> {
             .iter_mut()
             .flat_map(|event| [&mut event.robot, &mut event.before]);
         for robot in versions.flatten() {
-            *robot = Redefinition::conversion(&fields, robot).apply_to(robot, robot.revision());
+            let audit = robot.audit().cloned().unwrap_or_default();
+            let converted = Redefinition::conversion(&fields, robot);
+            *robot = converted
+                .apply_to(robot, robot.revision())
+                .with_audit(audit);
         }
     }
 
@@ -93,12 +98,20 @@ impl<'a> EventView<'a> {
             let is_included = robot.is_none_or(|robot| matcher.matches(robot));
             let has_before = is_included && extent == Extent::Every;
             let before = event.before.as_ref().filter(|_| has_before);
-            Self {
-                before: before.map(|robot| view(robot, definition)),
-                ..Self::new(event, definition, is_included)
+            let mut shown = Self::new(event, definition, is_included);
+            shown.before = before.map(|robot| view(robot, definition));
+            if has_before && comes_back(event) {
+                shown.action = "restored";
             }
+            shown
         })
     }
+}
+
+/// Whether a change has brought back a robot that was deleted.
+fn comes_back(event: &Event) -> bool {
+    let audit = event.robot.as_ref().and_then(Robot::audit);
+    event.action == Action::Added && audit.is_some_and(|audit| audit.created_at < event.at)
 }
 
 fn view<'a>(robot: &'a Robot, definition: &'a Definition) -> View<'a> {

@@ -132,8 +132,8 @@ fn table_is_copied_and_pasted_with_a_preview_and_undone() {
     let (start, year) = (cell(1, "name"), cell(2, "year"));
     visit.play(&format!(
         r#"{start} -> type <Shift><Down><Shift><Right> -> said 4 cells selected -> is $$('.chosen').length == 4
-           is window.clip('copy') == "A\tdroid\nB\tdroid" -> {year} -> type <Delete> -> see #paste .problems: B: Year is required -> type <Escape>
-           run window.clip('paste', '5\n\n7')
+           is window.clip('copy') == "A\tdroid\nB\tdroid" -> {year} -> type <Delete> -> see .editing .error: Year is required -> type <Escape>
+           {year} -> run window.clip('paste', '5\n\n7')
            see #paste h2: Change 2 values of 2 robots? -> see #paste .problems: C: Year is required -> focus Cancel
            type <Enter> -> is $('#paste') == null -> is {PLACE} == ["B", "year"] -> type <Shift><Down> -> said 2 cells
            run window.clip('paste', '5') -> is texts('#paste tbody tr') == ["BYear19775", "CYear19775"] -> type <Escape> -> {year}

@@ -270,12 +270,16 @@ fn versions_come_back(session: &Session<'_>) {
     let rest = history(&format!("?limit=2&before={}", page["next"]));
     assert_eq!(actions(&rest), ["added"]);
     let revert = format!("{robot}/revert");
+    // Times are in milliseconds.
+    thread::sleep(Duration::from_millis(2));
     let reverted = post(session, &revert, &json!({"revision": first}));
     assert_eq!(
         (reverted.status, &parsed(&reverted)["name"]),
         (200, &json!("A"))
     );
     assert_eq!(parsed(&session.get(&robot))["name"], "A");
+    let (last, _) = changes(session, "after=last-1&every=true");
+    assert_eq!(last, [json!(["restored", id, "A"])]);
     let body = json!({"revision": first}).to_string();
     let stale = [
         ("Content-Type", "application/json"),
