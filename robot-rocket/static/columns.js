@@ -27,6 +27,9 @@ let needed = {};
 
 let changed;
 
+/** The keys in the menu, which stay at their places while it is open, shown or not. */
+let listed = [];
+
 /** What a column can show. The name is the first one. */
 const all = () => [member("name"), ...MEMBERS.filter(({ key }) => key !== "name"), { key: "id", title: "Id", input: "digits" }];
 
@@ -58,7 +61,10 @@ export function startColumns(onChanged) {
   changed = onChanged;
   document.adoptedStyleSheets.push(onPaper);
   startMenu(byId("columns"));
-  byId("columns").addEventListener("toggle", fill);
+  byId("columns").addEventListener("toggle", () => {
+    listed = [];
+    fill();
+  });
   byId("scroller").addEventListener("scroll", markCut, { passive: true });
   for (const id of ["scroller", "table"]) new ResizeObserver(markCut).observe(byId(id));
   setDensity(inStorage(() => localStorage.getItem(DENSITY)) ?? "compact");
@@ -176,7 +182,10 @@ function fill() {
   if (!byId("columns").open) return menu.replaceChildren();
   const shown = shownColumns();
   const others = all().filter((one) => !shown.includes(one) && !shown.some(({ key }) => key === one.key));
-  const items = [...shown, ...others].map((one) => item(one, shown));
+  const keys = [...shown, ...others].map(({ key }) => key);
+  const isSameOrder = String(listed.filter((key) => keysNow().includes(key))) === String(keysNow());
+  if (listed.length !== keys.length || !isSameOrder) listed = keys;
+  const items = listed.map((key) => item(all().find((one) => one.key === key), shown));
   const density = ["compact", "comfortable"].map((value) => {
     const box = element("input", { type: "radio", name: "density", checked: document.documentElement.dataset.density === value });
     box.addEventListener("change", () => setDensity(value, true));
@@ -195,7 +204,10 @@ function item({ key, title }, shown) {
   const isShown = shown.some((one) => one.key === key);
   const isName = key === "name";
   const box = element("input", { type: "checkbox", value: key, checked: isShown, disabled: isName, "data-of": key });
-  box.addEventListener("change", () => choose(box.checked ? [...keysNow(), key] : keysNow().filter((one) => one !== key)));
+  box.addEventListener("change", () => {
+    const before = keysNow();
+    choose(listed.filter((one) => (one === key ? box.checked : before.includes(one))));
+  });
   const move = (sign, words, step) => {
     const other = isShown && !isName ? columnBeside(key, step) : undefined;
     const attributes = { class: "quiet", "aria-label": `Move ${title} ${words}`, "data-of": `${key}${step}` };

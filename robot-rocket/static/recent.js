@@ -20,6 +20,9 @@ const FACTOR = 4;
 /** The number of changes up to which the beginning of a large change is looked for. */
 const MOST = 100_000;
 
+/** The number of changes as people see them from which on no others are read before the user wants that. */
+const FEW = 5;
+
 /** Milliseconds between changes of a user that are shown, and undone, as one: those of an import, or of a selection. */
 const PAUSE = 1000;
 
@@ -86,8 +89,9 @@ async function read() {
   const isShown = byId("recent-changes").hasChildNodes() && found.length === changes.length && found[0]?.revision === changes[0]?.revision;
   [identity, changes] = [now, found];
   hasEarlier = !start && BigInt(revision) > count && found.length >= count;
-  if (hasEarlier && count < MOST && groups(changes).at(-1)?.length > count / 2) {
-    if (count === FIRST) draw(groups(changes));
+  const parts = groups(changes);
+  if (hasEarlier && count < MOST && (parts.length < FEW || parts.at(-1).length > count / 2)) {
+    if (count === FIRST) draw(parts);
     count *= FACTOR;
     return read();
   }

@@ -6,7 +6,7 @@ import { inWords } from "./kinds.js";
 import { colorOf, member } from "./robot.js";
 import { selectBox } from "./selection.js";
 
-/** The number of values that a card on a narrow screen has below the name. */
+/** The number of values that a card on a narrow screen has below the name: first those that are searched. */
 const IN_CARD = 3;
 
 function cell(kind, ...children) {
@@ -69,7 +69,9 @@ export function shownRow(robot, actions) {
   });
   const cells = shownColumns().map((column) => cellOf(column, robot));
   const values = cells.slice(1).filter((one) => one.textContent !== "");
-  for (const one of values.slice(IN_CARD)) one.classList.add("rest");
+  const isSearched = ({ dataset }) => Number(member(dataset.key)?.isSearched ?? false);
+  const ranked = values.toSorted((one, other) => isSearched(other) - isSearched(one));
+  for (const one of ranked.slice(IN_CARD)) one.classList.add("rest");
   row.append(cell("of-select", selectBox(robot)), ...cells, cell("of-actions", ...actionButtons));
   return row;
 }
