@@ -77,7 +77,7 @@ async fn latest_changes<C: Dialect>(
         events.push(version.event()?);
     }
     for version in deleted {
-        events.push(version.replacement()?);
+        events.push(version.deletion()?);
     }
     events.sort_unstable_by_key(|event| event.revision);
     let is_last = events.len() <= limit;
@@ -123,7 +123,7 @@ async fn every_change<C: Dialect>(
     let (mut events, mut before) = (Vec::new(), HashMap::new());
     for version in connection.versions(between(replaced), room).await? {
         if version.is_deleted == 1 {
-            events.push(version.replacement()?);
+            events.push(version.deletion()?);
         } else {
             before.insert(version.replaced, version.robot()?);
         }
@@ -168,7 +168,7 @@ pub(super) async fn history<C: Dialect>(
     let mut events = Vec::with_capacity(versions.len());
     for version in versions {
         if version.is_deleted == 1 {
-            events.push(version.clone().replacement()?);
+            events.push(version.clone().deletion()?);
         }
         events.push(version.event()?);
     }

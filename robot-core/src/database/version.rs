@@ -73,8 +73,8 @@ impl VersionRow {
         })
     }
 
-    /// The change that has replaced the version. It deletes the robot, unless it is completed.
-    pub(super) fn replacement(mut self) -> QueryResult<Event> {
+    /// The deletion that has replaced the version.
+    pub(super) fn deletion(mut self) -> QueryResult<Event> {
         let by = self.replaced_by.take();
         let (revision, at) = (revision(self.replaced), self.replaced_at);
         let robot = self.robot()?;

@@ -135,7 +135,7 @@ fn page_is_small_and_follows_the_preferred_color_scheme() {
         serde_json::from_value(visit.run(script)).unwrap();
     assert!(is_own);
     assert!((10..70).contains(&files), "{files} files");
-    assert!((20_000..336_000).contains(&bytes), "{bytes} bytes");
+    assert!((20_000..340_000).contains(&bytes), "{bytes} bytes");
     let brightness = "['backgroundColor', 'color'].map((property) => getComputedStyle(document.body)[property]\
                       .match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0))\
                       .map((sum) => sum > 600 ? 'light' : sum < 200 ? 'dark' : sum)";
