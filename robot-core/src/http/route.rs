@@ -4,7 +4,6 @@ use std::{borrow::Cow, sync::Arc};
 
 use ::http::{HeaderMap, Method};
 use compact_str::CompactString;
-use percent_encoding::percent_decode;
 
 use super::{
     access::Client,
@@ -139,21 +138,17 @@ impl Route {
         allow + "OPTIONS"
     }
 
-    /// The decoded parameter of a path, empty if it has none, if the path matches the template.
-    ///
-    /// The path is split into segments first, and each is percent-decoded once: `%2F` is a slash
-    /// inside a name, `%31` is the digit 1, and a `+` is a plus. A `%` without two hexadecimal
-    /// digits after it stands for itself.
-    pub(super) fn matches(&self, path: &str) -> Option<Vec<u8>> {
-        let mut parameter = Vec::new();
-        let mut segments = path.split('/');
+    /// The parameter in a path with these segments, empty if it has none, if the path is of this route.
+    pub(super) fn matches<'a>(&self, segments: &'a [Cow<'_, [u8]>]) -> Option<&'a [u8]> {
+        let mut parameter: &[u8] = &[];
+        let mut segments = segments.iter();
         for expected in self.path.split('/') {
-            let segment = Cow::from(percent_decode(segments.next()?.as_bytes()));
+            let segment = segments.next()?.as_ref();
             let is_id = || !segment.is_empty() && segment.iter().all(u8::is_ascii_digit);
             match expected {
                 "{id}" if !is_id() => return None,
-                "{id}" | "{name}" => parameter = segment.into_owned(),
-                literal if literal.as_bytes() != segment.as_ref() => return None,
+                "{id}" | "{name}" => parameter = segment,
+                literal if literal.as_bytes() != segment => return None,
                 _ => {}
             }
         }

@@ -3,6 +3,10 @@
 //! Dispatch, `Allow`, 405, `OPTIONS`, the paths in a 404 and the route labels are derived from it. To add
 //! a route, write a handler, add it here, and describe it in `openapi/document.json`.
 
+use std::borrow::Cow;
+
+use percent_encoding::percent_decode;
+
 use super::{
     behaviour::Behaviour,
     bulk, changes, definition, export, import, openapi,
@@ -110,9 +114,15 @@ const fn write(
 }
 
 /// The route of a path below the base, and the parameter in the path.
+///
+/// The path is split into segments first, and each is percent-decoded once: `%2F` is a slash inside a name, `%31` is the
+/// digit 1, and a `+` is a plus. A `%` without two hexadecimal digits after it stands for itself.
 pub(super) fn find(path: &str) -> Option<(&'static Route, Vec<u8>)> {
+    let segments = path.split('/');
+    let segments = segments.map(|segment| Cow::from(percent_decode(segment.as_bytes())));
+    let segments: Vec<_> = segments.collect();
     let mut routes = TABLE.iter().filter(|route| route.is_served());
-    routes.find_map(|route| Some((route, route.matches(path)?)))
+    routes.find_map(|route| Some((route, route.matches(&segments)?.to_vec())))
 }
 
 /// All paths of a service below its base path, for people: those of an API.
