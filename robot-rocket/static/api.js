@@ -104,9 +104,9 @@ async function list(parameters, signal) {
 }
 
 /** The numbers of robots with and without a value of a member. */
-export async function valuesOf(key) {
+export async function countFilled(key) {
   const [all, none] = await Promise.all([{}, { [key]: "" }].map((filter) => counted(filter)));
-  return { some: all.count - none.count, none: none.count };
+  return { filled: all.count - none.count, empty: none.count };
 }
 
 /** The robots with exactly this name. */
@@ -148,7 +148,7 @@ export async function changesAfter(position, every = false) {
 
 /** Changes that were read: `robot` is the robot after each, null if there is none, and `before` the earlier one. */
 export async function changesIn(found) {
-  const robots = await robotsOf(found.flatMap(({ robot, before }) => [robot ?? [], before ?? []].flat()));
+  const robots = await robotsOf(found.flatMap(({ robot, before }) => [robot, before].filter(Boolean)));
   return found.map((change) => {
     const [robot, before] = [change.robot, change.before].map((one) => one && robots.shift());
     return { ...change, robot, before };

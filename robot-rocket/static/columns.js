@@ -180,10 +180,9 @@ function fill() {
   const menu = byId("columns-menu");
   const focused = document.activeElement?.dataset.of;
   if (!byId("columns").open) return menu.replaceChildren();
-  const shown = shownColumns();
-  const others = all().filter((one) => !shown.includes(one) && !shown.some(({ key }) => key === one.key));
-  const keys = [...shown, ...others].map(({ key }) => key);
-  const isSameOrder = String(listed.filter((key) => keysNow().includes(key))) === String(keysNow());
+  const shown = keysNow();
+  const keys = [...new Set([...shown, ...all().map(({ key }) => key)])];
+  const isSameOrder = String(listed.filter((key) => shown.includes(key))) === String(shown);
   if (listed.length !== keys.length || !isSameOrder) listed = keys;
   const items = listed.map((key) => item(all().find((one) => one.key === key), shown));
   const density = ["compact", "comfortable"].map((value) => {
@@ -201,12 +200,12 @@ function fill() {
 }
 
 function item({ key, title }, shown) {
-  const isShown = shown.some((one) => one.key === key);
+  const isShown = shown.includes(key);
   const isName = key === "name";
   const box = element("input", { type: "checkbox", value: key, checked: isShown, disabled: isName, "data-of": key });
   box.addEventListener("change", () => {
     const before = keysNow();
-    choose(listed.filter((one) => (one === key ? box.checked : before.includes(one))));
+    choose(listed.filter((other) => (other === key ? box.checked : before.includes(other))));
   });
   const move = (sign, words, step) => {
     const other = isShown && !isName ? columnBeside(key, step) : undefined;

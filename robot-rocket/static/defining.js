@@ -2,7 +2,7 @@
 
 import { action } from "./action.js";
 import { announce } from "./announcements.js";
-import { redefine, refreshDefinition, valuesOf } from "./api.js";
+import { countFilled, redefine, refreshDefinition } from "./api.js";
 import { keepDraft, keptDraft } from "./drafts.js";
 import { button, byId, element, formEnd, onEscape, onSubmit, withSeconds } from "./elements.js";
 import { KEYWORDS, formOf, valueOf } from "./field.js";
@@ -217,15 +217,15 @@ function edit(field) {
 
 /** Says how many robots have no value of a field that is required now. */
 async function reportMissing(key) {
-  const { none } = await valuesOf(key).catch(() => ({ none: 0 }));
+  const { empty } = await countFilled(key).catch(() => ({ empty: 0 }));
   const { title } = member(key);
-  if (none > 0) report(`${inNumber(none)} without ${title}: a value is needed when one of them is changed. `, button("Show", () => filterBy(key, { [key]: NONE })));
+  if (empty > 0) report(`${inNumber(empty)} without ${title}: a value is needed when one of them is changed. `, button("Show", () => filterBy(key, { [key]: NONE })));
 }
 
 /** Says how many values are converted to another kind, and asks whether to do so. */
 const offerConversion = action({
   async perform({ key, title, input }, kind, save) {
-    const { some: count } = await valuesOf(key);
+    const { filled: count } = await countFilled(key);
     if (count === 0) return save();
     const [from, to] = [input, kind].map((each) => KINDS[each].title.toLowerCase());
     const words = `${title}: ${from} becomes ${to}. The values of ${inNumber(count)} are converted. If some cannot be, you are asked first. `;

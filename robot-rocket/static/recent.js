@@ -147,7 +147,7 @@ function earlier() {
 /** A group of changes. If it may have begun earlier, it cannot be undone as a whole. */
 function item(group, isPart) {
   const [latest, first] = [group[0], group.at(-1)];
-  const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo)), ...valuesOf(group)];
+  const parts = [...authorAndTime(latest), element("div", {}, ...words(group, linkTo)), ...changedValues(group)];
   if (!isPart) {
     const between = { after: `${identity}-${BigInt(first.revision) - 1n}`, until: `${identity}-${latest.revision}` };
     const named = ({ id, name }) => ({ id, name });
@@ -160,7 +160,7 @@ function item(group, isPart) {
 }
 
 /** The values that changes of robots have changed: of each field, the first one, and how many others there are. */
-function valuesOf(group) {
+function changedValues(group) {
   const changed = group.filter(({ action }) => action === "changed");
   const fields = new Map();
   for (const value of changed.flatMap(({ values }) => values)) {
@@ -171,9 +171,11 @@ function valuesOf(group) {
     const [was, is] = ["was", "is"].map((when) => new Set(values.map((value) => value[when])));
     const of = values.length === group.length ? "" : ` (${inNumber(values.length)})`;
     const [from, to] = ["was", "is"].map((when) => ({ [member.key]: values[0][when] }));
-    const line = changedValue(member, was.size === 1 || is.size > 1 ? from : undefined, to);
-    const others = is.size > 1 ? `, and ${(is.size - 1).toLocaleString("en")} other new values` : was.size > 1 ? ` from ${was.size.toLocaleString("en")} values` : "";
-    line.append(others, of);
+    const isFromMany = is.size === 1 && was.size > 1;
+    const line = changedValue(member, isFromMany ? undefined : from, to);
+    if (isFromMany) line.append(` from ${was.size.toLocaleString("en")} values`);
+    if (is.size > 1) line.append(`, and ${(is.size - 1).toLocaleString("en")} other new values`);
+    line.append(of);
     return line;
   });
   if (fields.size > FIELDS) lines.push(element("div", {}, `and ${fields.size - FIELDS} other fields`));

@@ -53,9 +53,10 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     if let Some(name) = name {
         token = token.named(name);
     }
-    let address = link.clone();
-    let address = address.unwrap_or_else(|| "http://127.0.0.1:8000".to_owned());
-    let link = link.map(|address| format!("{address}/#token={text}"));
+    let address = link.as_deref().unwrap_or("http://127.0.0.1:8000");
+    let link = link
+        .as_ref()
+        .map(|address| format!("{address}/#token={text}"));
     let opened = link
         .iter()
         .map(|link| format!("A person opens this link:\n  {link}\n\n"));

@@ -115,8 +115,7 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         start.map_err(|error| format!("after: {error}"))
     })?;
     let wait = call.arguments.integer("wait", 0..=WAIT_MAXIMUM)?;
-    let is_every = call.arguments.flag("every")?;
-    let extent = if is_every {
+    let extent = if call.arguments.flag("every")? {
         Extent::Every
     } else {
         Extent::Latest

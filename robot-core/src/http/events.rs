@@ -63,7 +63,7 @@ impl<'a> EventView<'a> {
         }
     }
 
-    /// Like [`convert`](Self::convert), for changes of which all are read: the latest ones have present values.
+    /// Converts the versions of every change, as [`convert`](Self::convert) does. The latest changes have present values.
     pub fn convert_changes(changes: &mut Arc<Changes>, extent: Extent, definition: &Definition) {
         if extent == Extent::Every {
             Self::convert(&mut Arc::make_mut(changes).events, definition);
